@@ -154,29 +154,28 @@ class View:
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
         """Return the NCCL version of a rank or host (any entity with a ``host``).
 
-        Without one, the range over the whole job. What ranks print says more than what is installed on their host.
+        Without one, the range over the whole job. What ranks print takes precedence over what is installed.
         """
         own: VersionRange | None = getattr(entity, "nccl_version", None)
         if own is not None and not isinstance(entity, Host):
             return own
         host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
-        if host is not None and host.nccl_version is not None:
-            return self._printed_on(host) or host.nccl_version
         name = host.name if host is not None else None
         if type(name) is Nameless:
-            return name.version
+            installed = host.nccl_version if host is not None else None
+            return name.version if installed is None else self._printed_on(name) or installed
         if name not in self._versions:
-            if name is not None:
-                own = _span_of(r.nccl_version for r in self.ranks_on(name)) or self.version()
+            if host is not None:
+                own = self._printed_on(host.name) or host.nccl_version or self.version()
             else:
-                installed = [h.nccl_version for h in self.job.hosts if h.nccl_version and not self._printed_on(h)]
-                own = _span_of([*(r.nccl_version for r in self.job.ranks), *installed])
+                unused = (h.nccl_version for h in self.job.hosts if h.nccl_version and not self._printed_on(h.name))
+                own = _span_of([*(r.nccl_version for r in self.job.ranks), *unused])
             self._versions[name] = own
         return self._versions[name]
 
-    def _printed_on(self, host: Host) -> VersionRange | None:
-        """Return the NCCL version that the ranks on the host print."""
-        return _span_of(rank.nccl_version for rank in self.ranks_on(host.name))
+    def _printed_on(self, host: str) -> VersionRange | None:
+        """Return the NCCL version that the ranks on the host of that name print."""
+        return _span_of(rank.nccl_version for rank in self.ranks_on(host))
 
     def ranks_on(self, host: str) -> Sequence[Rank]:
         """Return the ranks on the host of that name, sorted by number."""
@@ -196,6 +195,16 @@ class View:
             return []
         found = [events.get(place, ()) for events in known for place in dict.fromkeys((host, None))]
         return sorted(itertools.chain.from_iterable(found), key=lambda event: event.order)
+
+    def events_named(self, name: str) -> Sequence[Event]:
+        """Return the events of this name, in the order of the input."""
+        return self.remembered(("events by name",), self._in_order).get(name, ())
+
+    def _in_order(self) -> Mapping[str, Sequence[Event]]:
+        found: dict[str, list[Event]] = defaultdict(list)
+        for event in self.job.events:
+            found[event.event].append(event)
+        return found
 
     def event_names(self) -> Iterable[str]:
         """Return the names of all events of the job."""

@@ -375,7 +375,7 @@ def is_memory_released(event: Event, view: View) -> bool:
 def is_state_gathered(event: Event, view: View) -> bool:
     """Did GPU memory run out while FSDP gathered the whole model to save it (torch fsdp/_state_dict_utils.py)?
 
-    It only warns, and the checkpoint may have invalid weights: that the job goes on does not make it better.
+    It only warns, and the checkpoint may have invalid weights: a job that goes on has the fault as well.
     """
     return "Failed to clone() tensor with name" in event.text
 
@@ -383,9 +383,9 @@ def is_state_gathered(event: Event, view: View) -> bool:
 @derived
 def is_beside_used_gpus(event: Event, view: View) -> bool:
     """Does the host of the line have a GPU on which kernels run or programs compute, so that CUDA starts there?"""
-    host = view.host(event.host)
-    hosts = view.job.hosts if event.host is None else () if host is None else (host,)
-    for gpu in (gpu for each in hosts if len(hosts) == 1 for gpu in each.gpus):
+    only = view.job.hosts[0] if len(view.job.hosts) == 1 else None
+    host = only if event.host is None else view.host(event.host)
+    for gpu in () if host is None else host.gpus:
         for field in ("load_percent", "process_mib"):
             if getattr(gpu, field):
                 view.note(gpu, field)

@@ -29,9 +29,9 @@ def is_buffer_overwritten(event: Event, view: View) -> bool:
 
     True if the tensor has a type without gradients, or if it works with one GPU; not if DDP leaves buffers alone.
     """
-    if not is_saved_tensor_changed(event, view) or not is_open_failure(event, view) or not is_among_ranks(event, view):
+    if not is_saved_tensor_changed(event, view) or not is_open_failure(event, view) or not _is_among_ranks(event, view):
         return False
-    if _are_left_alone(view.job):
+    if view.remembered(("buffers of DDP left alone",), lambda: _are_left_alone(view)):
         return False
     return is_of_no_parameter(event, view) or _needs_one_gpu(view.job, view)
 
@@ -49,13 +49,12 @@ def is_of_no_parameter(event: Event, view: View) -> bool:
     return found is not None and _NO_PARAMETER.fullmatch(found["type"] or "") is not None
 
 
-def _are_left_alone(job: Job) -> bool:
+def _are_left_alone(view: View) -> bool:
     """Does the program, or an option of its command, tell DDP not to copy buffers?"""
-    told = any(other.event == _LEFT_ALONE for other in job.events)
-    return told or any(_OPTION.search(launch.text or "") for launch in job.launches)
+    return bool(view.events_named(_LEFT_ALONE)) or any(_OPTION.search(launch.text) for launch in view.job.launches)
 
 
-def is_among_ranks(event: Event, view: View) -> bool:
+def _is_among_ranks(event: Event, view: View) -> bool:
     """Is the process one of several, by its line or by the launch?"""
     job = view.job
     started = ((launch.nproc_per_node or launch.np or 0) > 1 for launch in job.launches)

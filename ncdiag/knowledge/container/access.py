@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 
@@ -35,11 +36,11 @@ _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 @derived
 def docker_in_snap(job: Job, view: View) -> bool:
     """Is Docker installed as a snap, as a path, a service or a person says?"""
-    told = [e for e in job.events if e.event == "docker-in-snap"]
-    for fact in [*told, *(c for c in job.contexts if (c.kind, c.value) == ("container", "docker-snap"))][:1]:
+    said = (c for c in job.contexts if (c.kind, c.value) == ("container", "docker-snap"))
+    fact = next(itertools.chain(view.events_named("docker-in-snap"), said), None)
+    if fact is not None:
         view.note(fact)
-        return True
-    return False
+    return fact is not None
 
 
 @derived

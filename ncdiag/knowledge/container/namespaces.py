@@ -8,10 +8,10 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 
 _DIFFER = "ucx-pid-namespaces-differ"
-_TOLD = lazy_regex(r"different (?:pid namespaces|PID namespace)\b")
+_REASON = lazy_regex(r"different (?:pid namespaces|PID namespace)\b")
 
 
 @derived_of(_DIFFER, "ucx-no-transport")
 def pid_namespaces_differ(event: Event, view: View) -> bool:
-    """Does UCX say that a peer on its host has another PID namespace, by itself or among the ways that it tried?"""
-    return event.event == _DIFFER or _TOLD.search(event.text) is not None
+    """Does UCX say that a peer on its host has another PID namespace, or list it as why a transport failed?"""
+    return event.event == _DIFFER or _REASON.search(event.text) is not None

@@ -17,16 +17,15 @@ def slices_for_gpus(job: Job, view: View) -> bool | None:
 
     A process that uses one GPU may have several slices of it, as a share of its memory.
     """
-    for event in job.events:
-        if event.event == _REFUSED:
-            view.note(event)
-            return True
+    for event in view.events_named(_REFUSED)[:1]:
+        view.note(event)
+        return True
     every = [*job.settings, *(s for host in job.hosts for s in host.settings.values())]
     repeated = [s for s in every if s.name == _VISIBLE and _repeats(s.text or "")]
     if not repeated:
         return False
     view.note(repeated[0])
-    if any(e.event == _DUPLICATE for e in job.events) or any((line.nproc_per_node or 0) > 1 for line in job.launches):
+    if view.events_named(_DUPLICATE) or any((line.nproc_per_node or 0) > 1 for line in job.launches):
         return True
     return None if job.nranks is None else job.nranks > 1
 

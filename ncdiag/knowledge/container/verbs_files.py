@@ -121,7 +121,12 @@ def is_card_incomplete(event: Event, view: View) -> bool:
     """Does a card with RDMA lack a device file on the node: by the file, or since no pod gets the resource?"""
     if event.fields.get("rdma_file") in _OF_RDMA_CARDS:
         return True
-    waiting = next((e for e in view.job.events if e.event == _UNSCHEDULABLE and "Insufficient rdma" in e.text), None)
+    waiting = view.remembered(("pod without an RDMA card",), lambda: _waiting(view))
     if waiting is not None:
         view.note(waiting)
     return waiting is not None
+
+
+def _waiting(view: View) -> Event | None:
+    """A pod that waits for an RDMA card."""
+    return next((e for e in view.events_named(_UNSCHEDULABLE) if "Insufficient rdma" in e.text), None)

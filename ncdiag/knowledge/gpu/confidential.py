@@ -13,9 +13,7 @@ _WAITING, _READY, _OFF = "gpu-confidential-not-ready", "gpu-confidential-ready",
 def waits_for_ready_state(event: Event, view: View) -> bool:
     """Is the state that a host shows last not ready, in the mode in which that keeps CUDA from its GPUs?
 
-    The state of another virtual machine says nothing of this one.
+    The state of another virtual machine does not count.
     """
-    own = [e for e in view.job.events if e.host == event.host]
-    if any(e.event == _OFF for e in own):
-        return False
-    return not any(e.event == _READY and e.order > event.order for e in own)
+    own = [e for e in view.events_on(event.host, (_OFF, _READY)) if e.host == event.host]
+    return not any(e.event == _OFF or e.order > event.order for e in own)

@@ -22,7 +22,8 @@ def lacks_vgpu_license(job: Job, view: View) -> bool | None:
         if gpu.license in _WITHOUT:
             view.note(gpu, "license")
             return True
-    said = {event.host: event for event in sorted(job.events, key=_order) if event.event in {_MISSING, _ACQUIRED}}
+    events = [*view.events_named(_MISSING), *view.events_named(_ACQUIRED)]
+    said = {event.host: event for event in sorted(events, key=_order)}
     if known or not said:
         return False if known else None
     for event in said.values():

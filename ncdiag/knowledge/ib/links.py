@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_for, derived_of
@@ -62,13 +63,23 @@ def _is_slower_than_elsewhere(port: Port, view: View) -> bool:
     troubled = troubled_hosts(view)
     if port.host not in troubled or port.rate_gbps is None:
         return False
-    elsewhere = [
-        other.rate_gbps
-        for host in view.job.hosts if host.name not in troubled
-        for hca in host.hcas if hca.name == port.hca
-        for other in hca.ports if other.number == port.number and other.link_layer == port.link_layer
-    ]  # fmt: skip
+    rates = view.remembered(("rates on hosts without trouble",), lambda: _rates_elsewhere(view.job, troubled))
+    elsewhere = rates.get(_place(port), ())
     return bool(elsewhere) and all(rate is not None and port.rate_gbps < rate for rate in elsewhere)
+
+
+def _rates_elsewhere(job: Job, troubled: Collection[str]) -> Mapping[tuple[object, ...], AbstractSet[float | None]]:
+    """The rates of each port on the hosts that the trouble does not follow."""
+    found: dict[tuple[object, ...], set[float | None]] = defaultdict(set)
+    for host in job.hosts:
+        if host.name not in troubled:
+            for port in (port for hca in host.hcas for port in hca.ports):
+                found[_place(port)].add(port.rate_gbps)
+    return found
+
+
+def _place(port: Port) -> tuple[object, ...]:
+    return port.hca, port.number, port.link_layer
 
 
 @derived
@@ -79,15 +90,15 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     rates are not known, or when there are too few ports to compare. If no model is known, the ports of one driver count
     as one model, provided that there are one or two for each of eight GPUs.
     """
-    host = view.host(port.host)
-    model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
-    if host is not None and not any(model.values()) and len(active_ports(host, view)) in _PER_GPU:
-        model = {name: name.rstrip("0123456789") for name in model}
     if _is_slower_than_elsewhere(port, view):
         view.note(port)
         for fact in troubled_hosts(view)[port.host]:
             view.note(fact)
         return True
+    host = view.host(port.host)
+    model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
+    if host is not None and not any(model.values()) and len(active_ports(host, view)) in _PER_GPU:
+        model = {name: name.rstrip("0123456789") for name in model}
     if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
         return None
     equal = [p for p in active_ports(host, view) if model.get(p.hca) == model[port.hca] and p.rate_gbps]

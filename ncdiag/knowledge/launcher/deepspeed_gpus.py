@@ -1,4 +1,4 @@
-"""The GPUs that DeepSpeed's launcher takes, beside those of CUDA_VISIBLE_DEVICES (deepspeed/launcher/runner.py).
+"""The GPUs that DeepSpeed's launcher takes, against those of CUDA_VISIBLE_DEVICES (deepspeed/launcher/runner.py).
 
 Since 0.5.7 the launcher turns the list into ``--include localhost:2,3`` where none of its own options selects GPUs, and
 ignores it otherwise; ``--num_gpus`` takes the first GPUs of the host. Up to 0.15.1 it compares the numbers of the list
@@ -20,11 +20,11 @@ _INCLUDED = lazy_regex(r"localhost:\d{1,3}(?:,\d{1,3}){0,63}")
 
 @derived
 def include_of_visible(event: Event, view: View) -> str:
-    """What ``--include`` has to name, ``localhost:2,3``, by the list of visible GPUs; empty where none is shown."""
+    """The value for ``--include``, ``localhost:2,3``, from the list of visible GPUs; empty if no list is shown."""
     if event.event != _UNSEEN:
         return ""
-    for other in view.job.events:
-        included = str(other.fields.get("included", "")) if other.event == _TAKEN else ""
+    for other in view.events_named(_TAKEN):
+        included = str(other.fields.get("included", ""))
         if _INCLUDED.fullmatch(included):
             view.note(other)
             return included
@@ -61,8 +61,8 @@ def _listed(launch: Launch, view: View) -> str:
 
 def _said(view: View) -> str:
     """The list that DeepSpeed says it ignores."""
-    for event in view.job.events:
-        listed = str(event.fields.get("visible_list", "")) if event.event == _IGNORED else ""
+    for event in view.events_named(_IGNORED):
+        listed = str(event.fields.get("visible_list", ""))
         if _NUMBERS.fullmatch(listed):
             view.note(event)
             return listed

@@ -29,8 +29,8 @@ def reaches_itself(event: Event, view: View) -> bool | None:
 def has_engine_in_each_rank(job: Job, view: View) -> bool:
     """Does a launcher start several ranks of a program in which each makes an engine that starts processes itself?"""
     launch = next((launch for launch in job.launches if _starts_several(launch)), None)
-    degree = next((event for event in job.events if event.event == _DEGREE and _is_several(event)), None)
-    if launch is None or degree is None or any(event.event == _USES_RANKS for event in job.events):
+    degree = next(filter(_is_several, view.events_named(_DEGREE)), None)
+    if launch is None or degree is None or view.events_named(_USES_RANKS):
         return False
     view.note(launch)
     view.note(degree)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
@@ -48,11 +51,11 @@ def file_race(event: Event, view: View) -> Race:
     found = _race(str(event.fields.get("error", "")), str(event.fields.get("exception", "")))
     if not found or not is_open_failure(event, view):
         return ""
-    if found != "folder" and _lacks_room(view.job):
+    if found != "folder" and view.remembered(("no room",), lambda: _lacks_room(view)):
         return ""
     if found != "checkpoint" and not _is_one_of_several(event, view):
         return ""
-    return "" if found != "checkpoint" and _fails_alike(event, view.job) else found
+    return "" if found != "checkpoint" and _fails_alike(event, view) else found
 
 
 def _race(error: str, exception: str) -> Race:
@@ -74,43 +77,58 @@ def _is_one_of_several(event: Event, view: View) -> bool:
     """Is the process one of several, by its own line, the launch, or the number of one that ended?"""
     if is_under_launcher(event, view):
         return True
-    numbered = (
-        (other, other.fields.get(_NUMBERED[other.event])) for other in view.job.events if other.event in _NUMBERED
-    )
-    other = next((other for other, number in numbered if isinstance(number, int) and number > 0), None)
+    other = view.remembered(("a worker that is not the first",), lambda: _later_worker(view))
     if other is not None:
         view.note(other)
     return other is not None
 
 
+def _later_worker(view: View) -> Event | None:
+    """A line of a launcher about a process with a number above 0."""
+    found = [
+        event
+        for name, hole in _NUMBERED.items()
+        for event in view.events_named(name)
+        if isinstance(number := event.fields.get(hole), int) and number > 0
+    ]
+    return min(found, key=lambda event: event.order, default=None)
+
+
 def _common(old: str, new: str) -> str:
-    """The folder of both paths, whose name says nothing of the file."""
+    """The folder that both paths are in, with a slash; empty if they are not in one folder."""
     folder = old.rpartition("/")[0]
     return f"{folder}/" if folder and new.startswith(f"{folder}/") else ""
 
 
-def _fails_alike(event: Event, job: Job) -> bool:
+def _fails_alike(event: Event, view: View) -> bool:
     """Do all ranks of the job report this error?"""
-    error = event.fields.get("error")
-    ranks = {other.rank for other in job.events if other.event == EXCEPTION and other.fields.get("error") == error}
-    count = job.nranks or _started(job)
-    return count is not None and len(ranks - {None}) >= count
+    ranks = view.remembered(("ranks by error",), lambda: _ranks_by_error(view)).get(event.fields.get("error"), set())
+    count = view.job.nranks or _started(view.job)
+    return count is not None and len(ranks) >= count
+
+
+def _ranks_by_error(view: View) -> Mapping[object, AbstractSet[int]]:
+    found: dict[object, set[int]] = defaultdict(set)
+    for event in view.events_named(EXCEPTION):
+        if event.rank is not None:
+            found[event.fields.get("error")].add(event.rank)
+    return found
 
 
 def _started(job: Job) -> int | None:
-    """The number of ranks by the launch lines; None where they differ or name none."""
+    """The number of ranks by the launch lines; None where they differ or do not say it."""
     counts = {launch.np or (launch.nproc_per_node or 0) * (launch.nnodes or 1) for launch in job.launches} - {0}
     return counts.pop() if len(counts) == 1 else None
 
 
-def _lacks_room(job: Job) -> bool:
-    """Did a process fail to write because a disk is full or over its quota? Then what it was to write is not there."""
-    return any(_NO_ROOM.search(str(other.fields.get("error", ""))) for other in job.events if other.event == EXCEPTION)
+def _lacks_room(view: View) -> bool:
+    """Did a process fail to write because a disk is full or a quota exceeded, so that its file is missing?"""
+    return any(_NO_ROOM.search(str(other.fields.get("error", ""))) for other in view.events_named(EXCEPTION))
 
 
 @derived
 def raced_path(event: Event, view: View) -> str:
-    """The folder or file that the ranks handle at once, as the line has it; empty where it names none."""
+    """The folder or file that the ranks handle at once, as in the line; empty if the line does not name it."""
     error = str(event.fields.get("error", ""))
     found = re.search(r"'([^']{1,200})'(?: -> '([^']{1,200})')?", error)
     return (found[2] or found[1]) if found is not None else ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import FAILURES, Event
+from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 
@@ -24,28 +28,40 @@ def answered_otherwise(event: Event, view: View) -> str:
     looked it up. Loopback addresses are judged elsewhere, and a name may have an address of each family.
     """
     name, own = str(event.fields.get("host_name") or ""), ip_address(str(event.fields.get("address") or ""))
-    answers = [each for each in view.job.events if each.event == _FOUND and each.fields.get("host_name") == name]
+    answers = view.remembered(("answers by name",), lambda: _by_name(view)).get(name, ())
     is_first = bool(answers) and (answers[0].order, answers[0].host) == (event.order, event.host)
     if own is None or own.is_loopback or event.host is None or not is_first or not _matters(name, view):
         return ""
-    mine = {each.fields.get("address") for each in answers if each.host == event.host}
+    found: dict[str | None, set[object]] = defaultdict(set)
+    for each in answers:
+        found[each.host].add(each.fields.get("address"))
     for other in answers:
         address = ip_address(str(other.fields.get("address") or ""))
         if other.host in {None, event.host} or address is None or address.is_loopback or address.version != own.version:
             continue
-        theirs = {each.fields.get("address") for each in answers if each.host == other.host}
-        if mine.isdisjoint(theirs):
+        if found[event.host].isdisjoint(found[other.host]):
             view.note(other)
             return f"{address} on {other.host}"
     return ""
 
 
+def _by_name(view: View) -> Mapping[str, Sequence[Event]]:
+    """The answers by the name that was looked up."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for event in view.events_named(_FOUND):
+        found[str(event.fields.get("host_name") or "")].append(event)
+    return found
+
+
 def _matters(name: str, view: View) -> bool:
     """Are the ranks to meet at this name, or did a process fail to reach it?"""
-    short = name.partition(".")[0]
-    if any(s.name == "MASTER_ADDR" and (s.text or "").partition(".")[0] == short for s in view.job.settings):
-        return True
-    failed = (each for each in view.job.events if each.kind in FAILURES)
-    return any(
-        short in {str(peer).partition(".")[0] for peer in (each.peer, each.fields.get("peer_host"))} for each in failed
-    )
+    return name.partition(".")[0] in view.remembered(("names to meet at",), lambda: _names_to_reach(view.job))
+
+
+def _names_to_reach(job: Job) -> AbstractSet[str]:
+    """The short names at which ranks are to meet, and that processes did not reach."""
+    names: list[object] = [setting.text or "" for setting in job.settings if setting.name == "MASTER_ADDR"]
+    for event in job.events:
+        if event.kind in FAILURES:
+            names += [event.peer, event.fields.get("peer_host")]
+    return {str(name).partition(".")[0] for name in names if name is not None}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 
 from ncdiag.base.patterns import lazy_regex
@@ -53,7 +54,7 @@ def sought(job: Job) -> Mapping[str, Sequence[Event]]:
 
 
 def _named_by(event: Event) -> str:
-    """The master that the line says it could not reach, or with which a named host was started; empty for none."""
+    """The master that a process could not reach, or that a known host was started with; empty for other lines."""
     if event.event in STORE_UNREACHED:
         return str(event.fields.get("peer_host") or "")
     return str(event.fields["given"]) if event.event == _GIVEN and event.host else ""
@@ -80,18 +81,37 @@ def masters_of_two_tries(job: Job, view: View) -> bool | None:
     seekers = [{_seeker(event) for event in events} for events in held]
     if _are_together(held):
         return False
-    if any(one & other - {None} for one, other in combinations(seekers, 2)) or _are_apart(held):
+    known = [found - {None} for found in seekers]
+    if sum(map(len, known)) > len(set().union(*known)) or _are_apart(held):
         return True
     return None if any(None in found for found in seekers) else False
 
 
 def _are_together(held: Sequence[Sequence[Event]]) -> bool:
     """Are all masters looked for within seconds, while one process waits for its master for minutes?"""
-    times = [[time for event in events if (time := _time(event)) is not None] for events in held]
-    near = [
+    times = [_times(events) for events in held]
+    span = _span(times)
+    if span is not None and span < _MOMENT:
+        return True
+    near = (
         [abs(a - b) for a, of in one for b, by in other if of == by] for one, other in combinations(times, 2)
-    ]  # fmt: skip
+    )  # fmt: skip
     return all(found and min(found) < _MOMENT for found in near)
+
+
+def _times(events: Iterable[Event]) -> AbstractSet[tuple[float, bool]]:
+    return {time for event in events if (time := _time(event)) is not None}
+
+
+def _span(times: Sequence[AbstractSet[tuple[float, bool]]]) -> float | None:
+    """The seconds between the first and the last line; None if a master has no time, or if not all dates have a year.
+
+    Where it is short, no two masters need to be compared.
+    """
+    every = [time for found in times for time in found]
+    if not all(times) or len({has_year for _, has_year in every}) != 1:
+        return None
+    return max(every)[0] - min(every)[0]
 
 
 def _seeker(event: Event) -> tuple[str | None, str] | None:
@@ -108,12 +128,16 @@ def _line(event: Event) -> str:
 
 def _are_apart(held: Sequence[Sequence[Event]]) -> bool:
     """Is there more time between two masters than one start takes, or more lines where these have no time?"""
-    times = [[time for event in events if (time := _time(event)) is not None] for events in held]
+    times = [_times(events) for events in held]
+    span = _span(times)
+    if span is not None and span <= _WINDOW:
+        return False
+    are_named = [all(map(_seeker, events)) for events in held]
     for one, other in combinations(range(len(held)), 2):
         if times[one] and times[other]:
             if _least((a, b) for a, of in times[one] for b, by in times[other] if of == by) > _WINDOW:
                 return True
-        elif not (_names_all(held[one]) and _names_all(held[other])):
+        elif not (are_named[one] and are_named[other]):
             places = ((a.provenance.get(""), b.provenance.get("")) for a in held[one] for b in held[other])
             lines = [(a.line, b.line) for a, b in places if a and b and a.source == b.source]
             if lines and _least(lines) > _BLOCK:
@@ -130,10 +154,6 @@ def _time(event: Event) -> tuple[float, bool] | None:
         return None
     month, day, hour, minute, second = map(int, found.groups())
     return float(calendar.timegm((_YEAR, max(1, min(month, 12)), day, hour, minute, second))), False
-
-
-def _names_all(events: Iterable[Event]) -> bool:
-    return all(_seeker(event) for event in events)
 
 
 def _least(pairs: Iterable[tuple[float, float]]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.vocabulary.tracebacks import events_above
 
 _RAISED, _NO_GPU = "ray-task-raised", "cuda-no-device"
 _LONGEST = 80
@@ -14,17 +14,9 @@ _LONGEST = 80
 
 @derived
 def ray_task(event: Event, view: View) -> str:
-    """The task of Ray in whose traceback the line is, ``Worker.setup``; empty if it is in none."""
-    at = place(event)
-    if at is None or event.event != _NO_GPU:
+    """The task of Ray in whose traceback the line is, ``Worker.setup``; empty for other lines."""
+    raised = events_above(event, view, _RAISED, _LONGEST) if event.event == _NO_GPU else ()
+    if not raised:
         return ""
-    above = [
-        (seen[1], other)
-        for other in view.job.events
-        if other.event == _RAISED and (seen := place(other)) and seen[0] == at[0] and 0 < at[1] - seen[1] <= _LONGEST
-    ]
-    if not above:
-        return ""
-    last = max(above, key=lambda each: each[0])[1]
-    view.note(last)
-    return str(last.fields.get("ray_task", "")).removesuffix("()")
+    view.note(raised[-1])
+    return str(raised[-1].fields.get("ray_task", "")).removesuffix("()")

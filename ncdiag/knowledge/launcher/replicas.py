@@ -6,7 +6,7 @@ import bisect
 from typing import Literal
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.knowledge.launcher.placement import is_under_launcher
@@ -32,17 +32,12 @@ def replica_fault(event: Event, view: View) -> Fault:
         return "outputs"
     if event.fields.get("replica_exception") == "StopIteration":
         return "empty"
-    spread = view.remembered(("on two GPUs",), lambda: _in_order(view.job))
+    spread = view.remembered(("on two GPUs",), lambda: sorted(view.events_named(_TWO_GPUS), key=_order))
     at = bisect.bisect_right(spread, event.order, key=_order)
     if at == len(spread) or spread[at].order - event.order > _NEAR:
         return ""
     view.note(spread[at])
     return "two-gpus"
-
-
-def _in_order(job: Job) -> list[Event]:
-    """The lines about tensors on two GPUs, in the order of the input."""
-    return sorted((event for event in job.events if event.event == _TWO_GPUS), key=_order)
 
 
 def _order(event: Event) -> int:

@@ -6,7 +6,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.vocabulary.tracebacks import events_above
 
 _OPERATOR = lazy_regex(r"\w{1,40}\.(\w{1,60})\.\w{1,40}:? got mixed")
 _UPDATES = "update-frame"
@@ -21,7 +21,7 @@ def mixed_use(event: Event, view: View) -> str:
 
     The operator shows it. ``aten.copy_`` writes a whole weight into a part of it. Other operators that change their
     first argument (a name that ends in ``_``), or take lists of tensors, are those of optimizers and of clipping. A
-    product or a look-up uses a weight outside the forward of its module. Of the rest, the frames above tell.
+    product or a look-up uses a weight outside the forward of its module. For the rest, the frames above show it.
     """
     found = _OPERATOR.search(event.text)
     name = found.group(1) if found else ""
@@ -36,10 +36,8 @@ def mixed_use(event: Event, view: View) -> str:
 
 def _is_in_update(event: Event, view: View) -> bool:
     """Does the traceback of the line go through an optimizer or the clipping of gradients?"""
-    at = place(event)
-    for other in view.job.events:
-        seen = place(other) if other.event == _UPDATES else None
-        if at and seen and seen[0] == at[0] and 0 < at[1] - seen[1] <= _LONGEST and other.rank == event.rank:
-            view.note(other)
-            return True
-    return False
+    frames = events_above(event, view, _UPDATES, _LONGEST)
+    own = next((frame for frame in frames if frame.rank == event.rank), None)
+    if own is not None:
+        view.note(own)
+    return own is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
@@ -67,8 +67,8 @@ def holds_the_job(event: Event, view: View) -> bool:
     It is the first of those in the same state at the same place. What somebody showed last of a process decides.
     """
     job = view.job
-    is_asked = any(e.event == EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
-    if _letter(event) not in _DECIDE or not (is_asked or (_is_said_to_hang(job) and _lasts(event, job))):
+    is_asked = view.events_named(EXAMINED) or any(is_silent_job(e, view) for e in view.events_named(RUN_SILENT))
+    if _letter(event) not in _DECIDE or not (is_asked or (_is_said_to_hang(job) and _lasts(event, view))):
         return False
     return _alike(event, view.job)[0].order == event.order
 
@@ -77,31 +77,31 @@ def _is_said_to_hang(job: Job) -> bool:
     return any(complaint.what == "hangs" and not complaint.is_past for complaint in job.complaints)
 
 
-def _lasts(event: Event, job: Job) -> bool:
+def _lasts(event: Event, view: View) -> bool:
     """Does the state of a process that somebody showed say more than about the moment in which it was read?
 
     A healthy process is in state D while it reads a file: that counts if it is seen twice, or waits for a server or a
     device. A debugger that took the stacks of a job that hangs holds its processes as well.
     """
     letter = _letter(event)
-    if _went_on(event, job):
+    if _went_on(event, view):
         return False
     if letter == "t":
-        return not job.stack_dumps
+        return not view.job.stack_dumps
     wchan = str(event.fields.get("wchan"))
     if letter != "D" or not (wchan.strip("-0") == "" or _OF_A_DISK.search(wchan)):
         return True
-    return sum(_process(each) == _process(event) and _letter(each) == "D" for each in states(job)) > 1
+    return sum(_letter(each) == "D" for each in _states_of(event, view)) > 1
 
 
-def _went_on(event: Event, job: Job) -> bool:
+def _went_on(event: Event, view: View) -> bool:
     """Does a later table of the same text show the process, or the thread, in a state in which it goes on?"""
-    return any(_is_later(each, event) and _letter(each) not in _DECIDE for each in states(job))
+    return any(_is_later(each, event) and _letter(each) not in _DECIDE for each in _states_of(event, view))
 
 
 def _is_later(event: Event, other: Event) -> bool:
-    """Is the event of the same process and thread, and below the other in one text?"""
-    if _process(event) != _process(other) or event.fields.get("thread_id") != other.fields.get("thread_id"):
+    """Is the event, of the same process, also of the same thread, and below the other in one text?"""
+    if event.fields.get("thread_id") != other.fields.get("thread_id"):
         return False
     span, earlier = event.provenance.get(""), other.provenance.get("")
     return span is not None and earlier is not None and span.source == earlier.source and event.order > other.order
@@ -143,6 +143,18 @@ def _set_ups(job: Job, view: View) -> list[str]:
 def states(job: Job) -> list[Event]:
     """The events of the processes whose state was read."""
     return [event for event in job.events if event.event == PROCESS_STATE]
+
+
+def _states_of(event: Event, view: View) -> Sequence[Event]:
+    """All states that were read of the process of the event."""
+    return view.remembered(("states by process",), lambda: _by_process(view.job))[_process(event)]
+
+
+def _by_process(job: Job) -> Mapping[tuple[str | None, int | None], Sequence[Event]]:
+    found: dict[tuple[str | None, int | None], list[Event]] = defaultdict(list)
+    for event in states(job):
+        found[_process(event)].append(event)
+    return found
 
 
 def _letter(event: Event) -> str:

@@ -29,8 +29,13 @@ def tracker_fault(event: Event, view: View) -> Literal["asks", "key", "server", 
 
 def _is_waited_for(event: Event, view: View) -> bool:
     """Is the process one of several, or is the job said to hang?"""
-    return is_under_launcher(event, view) or any(told.what == "hangs" for told in view.job.complaints)
+    return is_under_launcher(event, view) or any(complaint.what == "hangs" for complaint in view.job.complaints)
 
 
 def _is_answered(event: Event, view: View) -> bool:
-    return any(other.event == _ANSWERED and other.order > event.order for other in view.job.events)
+    last = view.remembered(("last answer to a tracker",), lambda: _last_answer(view))
+    return last > event.order
+
+
+def _last_answer(view: View) -> int:
+    return max((event.order for event in view.events_named(_ANSWERED)), default=-1)

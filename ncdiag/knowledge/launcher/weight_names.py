@@ -10,20 +10,21 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import place, went_on
+from ncdiag.facts.vocabulary.outcome import went_on
+from ncdiag.facts.vocabulary.tracebacks import events_above
 
 _MISSING, _EXTRA = "state-dict-missing", "state-dict-unexpected"
 _KEY = lazy_regex(r"""["']([\w.-]{1,300})["']""")
 _WRAPPERS = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "_forward_module.", "_checkpoint_wrapped_module.")
 """What DDP and DataParallel, torch.compile, FSDP, Lightning with DeepSpeed, and checkpointing put into names."""
 _NEAR = 4
-"""The list of missing names is on one of so many lines above that of the unexpected ones."""
+"""The list of missing names is at most this many lines above that of the unexpected ones."""
 _SHARE = 0.9
 """The share of the names that have to agree: a list that was cut ends within a name."""
 
 
 class Names(NamedTuple):
-    """What one side alone has in its names; does the checkpoint have it, and does it come first?"""
+    """The part of the names that only one side has; is that the checkpoint, and do the names begin with it?"""
 
     prefix: str
     in_checkpoint: bool
@@ -60,20 +61,12 @@ def _names(event: Event, view: View) -> Names | None:
     extra = _keys(event.fields.get("extra_keys"))
     missing = _keys(event.fields.get("missing_keys"))
     if not missing:
-        missing, above = _above(event, view)
-        if above is None or went_on(event, view):
+        above = events_above(event, view, _MISSING, _NEAR)
+        if not above or went_on(event, view):
             return None
-        view.note(above)
+        view.note(above[0])
+        missing = _keys(above[0].fields.get("missing_keys"))
     return _compared(extra, missing, in_checkpoint=True) or _compared(missing, extra, in_checkpoint=False)
-
-
-def _above(event: Event, view: View) -> tuple[list[str], Event | None]:
-    at = place(event)
-    for other in view.job.events:
-        seen = place(other) if other.event == _MISSING else None
-        if at and seen and seen[0] == at[0] and 0 < at[1] - seen[1] <= _NEAR:
-            return _keys(other.fields.get("missing_keys")), other
-    return [], None
 
 
 def _keys(listed: object) -> list[str]:
@@ -97,7 +90,7 @@ def _compared(longer: list[str], shorter: list[str], *, in_checkpoint: bool) -> 
 
 
 def _candidates(name: str, shorter: Collection[str]) -> Iterator[str]:
-    """What may stand before each name: what the first one has before the end that is a name of the other side."""
+    """Possible prefixes: what precedes a name of the other side in the first name."""
     parts = name.split(".")
     for count in range(1, len(parts)):
         if ".".join(parts[count:]) in shorter:

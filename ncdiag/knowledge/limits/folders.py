@@ -76,7 +76,7 @@ def is_code_refused(event: Event, view: View) -> bool:
 @derived
 def refused_library(event: Event, view: View) -> str:
     """That library; empty otherwise. glibc adds the words of the error in some releases only (elf/dl-load.c)."""
-    found = _UNMAPPED.search(event.text)
+    found = _UNMAPPED.search(event.text) if "failed to map segment" in event.text else None
     if found is None:
         return ""
     why = found["why"] or ""

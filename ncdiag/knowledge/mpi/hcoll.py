@@ -29,7 +29,7 @@ def crashes_in_hcoll(event: Event, view: View) -> bool:
         return found and bool(is_open_failure(event, view))
     if event.fields.get("signal") not in _FAULTS or not is_open_failure(event, view):
         return False
-    dump = next(filter(_is_in_hcoll, view.job.stack_dumps), None)
+    dump = view.remembered(("crash in HCOLL",), lambda: next(filter(_is_in_hcoll, view.job.stack_dumps), None))
     if dump is not None:
         view.note(dump)
     return dump is not None

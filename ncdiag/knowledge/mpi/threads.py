@@ -15,8 +15,8 @@ def stops_without_threads(event: Event, view: View) -> bool:
     """Does the program end because UCX was built for one thread? Open MPI sends in another way where it may."""
     if event.event == _UCC:
         return bool(is_open_failure(event, view))
-    missing = (each for each in view.job.events if each.event == _NO_COMPONENT and is_open_failure(each, view))
-    found = next((each for each in missing if each.fields.get("component") in {"ucx", "pml"}), None)
+    missing = (each for each in view.events_named(_NO_COMPONENT) if each.fields.get("component") in {"ucx", "pml"})
+    found = next((each for each in missing if is_open_failure(each, view)), None)
     if found is not None:
         view.note(found)
     return found is not None

@@ -223,8 +223,8 @@ def touches_gpu_memory(event: Event, view: View) -> bool:
 
 @derived_of("mpi-signal")
 def is_built_without_cuda(event: Event, view: View) -> bool:
-    """Is the MPI shown to be built without CUDA, and nothing that the fault was in memory of the host?"""
-    built = next((each for each in view.job.events if each.event == _WITHOUT_CUDA), None)
+    """Was the MPI built without CUDA, and does no line show that the fault was in memory of the host?"""
+    built = next(iter(view.events_named(_WITHOUT_CUDA)), None)
     if built is None or view.remembered(("fault in memory of a host",), lambda: _faults_in_host_memory(view.job)):
         return False
     view.note(built)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ from ncdiag.facts.view import View
 _LEAST = 1_000_000
 """What a port must carry between the readings to be in use: bytes, words or requests. Control traffic is far less."""
 _STILL = 1e-4
-"""A port is idle if it carried less than this share of what the others did."""
+"""A port is idle if it carried less than this share of what a busy port carried."""
 _SHARE = 3
-"""Without NCCL's own list of ports, so many ports are in use for each that is idle: half of them may be for storage."""
+"""Without NCCL's own list of ports, this many must be busy for each idle one: half of the ports may be for storage."""
 
 
 class _Idle(NamedTuple):
@@ -58,19 +58,20 @@ def _idle(host: Host, view: View) -> list[_Idle]:
     usual = sorted(grown[device] for device in busy)[len(busy) // 2]
     listed = {name for rank in view.ranks_on(host.name) for d in rank.net_devices or () for name in d.name.split("+")}
     aside = _said_to_be_aside(view)
+    alike = Counter(map(_driver, busy))
     found = []
     for device in sorted(grown.keys() - busy, key=_order):
         name = device.partition("/")[0]
-        alike = [other for other in busy if _driver(other) == _driver(device)]
-        if grown[device] <= usual * _STILL and alike and name not in aside:
-            found.append(_Idle(device, len(alike), name in listed if listed else None))
+        used = alike[_driver(device)]
+        if grown[device] <= usual * _STILL and used and name not in aside:
+            found.append(_Idle(device, used, name in listed if listed else None))
     if listed:
         return [one for one in found if one.listed or len(listed) < len(busy)]
     return found if len(found) * _SHARE <= len(busy) else []
 
 
 def _grown(readings: Iterable[Traffic]) -> Mapping[str, int]:
-    """By how much the counters of each device grew: the one that grew most. Only devices that were read twice."""
+    """The growth of the fastest counter of each device that was read at least twice."""
     values: dict[tuple[str, str], list[int]] = defaultdict(list)
     for reading in readings:
         values[reading.device, reading.counter].append(reading.value)

@@ -24,7 +24,7 @@ def nvshmem_parts(job: Job, view: View) -> tuple[Event, ...]:
     """The events about NVSHMEM's release, and about a mismatch of releases.
 
     If no line reports a mismatch, one is added if two releases are named and one process maps files of two
-    installations. That both are installed says nothing of the process.
+    installations. That both are installed does not show which one the process uses.
     """
     reported = tuple(event for event in job.events if event.event in {_MISMATCH, _RELEASE})
     named = _named(job)

@@ -12,13 +12,13 @@ def is_uneven(view: View) -> bool | None:
     """Do hosts have different numbers of ranks in the largest communicator that counted them? None if no line shows it.
 
     Each line gives ranks, nodes and ranks of its own node (``nRanks 15 nNodes 2 localRanks 8``): one line whose product
-    is not the number of ranks is enough. A node of NVLink over several hosts (``MNNVL 1``) is no host.
+    is not the number of ranks is enough. With NVLink between hosts (``MNNVL 1``), a node may be several hosts.
     """
     return view.remembered(("ranks counted by NCCL",), lambda: _is_uneven(_largest(view)))
 
 
 def _largest(view: View) -> list[Event]:
-    counted = [event for event in view.job.events if event.event == _COUNTED and not event.fields.get("mnnvl")]
+    counted = [event for event in view.events_named(_COUNTED) if not event.fields.get("mnnvl")]
     size = max((_number(event, "nranks") for event in counted), default=0)
     return [event for event in counted if size and _number(event, "nranks") == size]
 

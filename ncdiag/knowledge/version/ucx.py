@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, StackDump
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.facts.vocabulary.outcome import is_open_failure, open_failures
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 from ncdiag.messages.vocabulary.ucx import missing_ucx_symbol, refused_ucx
 
@@ -14,14 +16,14 @@ _OLDER, _ADDRESS = "ucx-older-than-needed", "ucx-address-unread"
 _LOADER, _NOT_OPENED = "loader-symbol-missing", "mpi-component-not-opened"
 _NO_COMPONENT = "mpi-component-missing"
 _START_FAILED = frozenset({_NO_COMPONENT, "nixl-backend-failed", "nixl-backend-missing"})
-"""Events of a transport that does not start, none of which says why."""
+"""Events of a transport that does not start. They do not say why."""
 _REASONS = ("ucx-", "ib-", "verbs-", "gpudirect-", "rdma-")
-"""How the names of events begin that say what UCX failed at."""
+"""Prefixes of the events that say what UCX failed at."""
 _CRASHES = frozenset({"mpi-signal", "segfault"})
 _IN_UCX = lazy_regex(r"uc[mpst]_\w|(?:.{0,400}/)?libuc[mpst]\b")
 _HANDLER = lazy_regex(r"ucs_(?:handle_error|debug|error|fatal|log)")
 _DEEP = 4
-"""Frames of a crash that are looked at: those of the handler, and that in which it was."""
+"""The number of frames of a crash to check: those of the signal handler, and the one that crashed."""
 
 
 @derived_of(_OLDER, _ADDRESS, _LOADER, _NOT_OPENED, EXCEPTION)
@@ -40,18 +42,25 @@ def is_ucx_unfit(event: Event, view: View) -> bool:
 
 def _fails_to_start(view: View) -> bool:
     """Does a transport over UCX not start without a line that says why, or does UCX crash?"""
-    dump = next(filter(_crashed_in_ucx, view.job.stack_dumps), None)
-    failed = [event for event in view.job.events if is_open_failure(event, view)]
+    failed = open_failures(view.job, view)
+    event = view.remembered(("UCX does not start",), lambda: _failed_start(failed, view.job.stack_dumps))
+    if event is not None:
+        view.note(event)
+    return event is not None
+
+
+def _failed_start(failed: Sequence[Event], dumps: Sequence[StackDump]) -> Event | None:
+    """The failure of a transport over UCX, or its crash; None where another line says why."""
     if any(event.event.startswith(_REASONS) for event in failed):
-        return False
+        return None
+    dump = next(filter(_crashed_in_ucx, dumps), None)
     for event in failed:
         if event.event == _NO_COMPONENT and event.fields.get("component") not in {"ucx", "pml"}:
             continue
         crashed = event.event in _CRASHES and (dump is not None or _IN_UCX.match(str(event.fields.get("library", ""))))
         if crashed or event.event in _START_FAILED:
-            view.note(event)
-            return True
-    return False
+            return event
+    return None
 
 
 def _crashed_in_ucx(dump: StackDump) -> bool:

@@ -24,9 +24,8 @@ _SHOWN = 3
 
 def not_passed_on(job: Job, view: View) -> Iterator[Relation]:
     """The shell exports variables, and the launch line for several hosts does not pass them on."""
-    if any(
-        launch.program in SLURM_PROGRAMS for launch in job.launches
-    ):  # the daemons of MPI then start with the environment
+    # under Slurm, the daemons of MPI start with the environment
+    if any(launch.program in SLURM_PROGRAMS for launch in job.launches):
         return
     exported = [s for s in job.settings if s.origin == "shell" and s.is_set and s.name.startswith(_FAMILIES)]
     for launch in job.launches if exported else ():
