@@ -41,6 +41,34 @@ def test_a_path_of_the_input_is_one_word_or_left_out(path: str, word: str) -> No
     assert "halt" not in lines
 
 
+NAMED = (
+    ("Permissions 0644 for '{path}' are too open.\n", "ssh-setup-incomplete", "chmod 600 {word}"),
+    (
+        "RuntimeError: unable to mmap 12 bytes from file <{path}>: No such device (19)\n",
+        "model-file-not-mappable", "findmnt -T {word}",
+    ),
+    ("PermissionError: [Errno 13] Permission denied: '{path}'\n", "cache-folder-not-writable", "ls -ld {word}"),
+    (
+        "ImportError: {path}.so: failed to map segment from shared object: Operation not permitted\n",
+        "temporary-folder-noexec", "findmnt -T {word}",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "name", "command"), NAMED)
+def test_a_command_names_the_path_that_was_refused(line: str, name: str, command: str) -> None:
+    path = "/data/.cache/huggingface"
+    suffix = ".so" if "{path}.so" in line else ""
+    assert command.format(word=path + suffix) in shell(line.format(path=path), name)
+
+
+@pytest.mark.parametrize(("line", "name", "command"), NAMED)
+def test_a_path_that_a_shell_would_run_is_left_out(line: str, name: str, command: str) -> None:
+    lines = shell(line.format(path="/data/.cache/$(halt)"), name)
+    assert command.format(word="<path>") in lines
+    assert "halt" not in lines
+
+
 NO_FILE = (
     "v3:17:66 [0] NCCL INFO NCCL_TOPO_FILE set by environment to {path}\n"
     "v3:17:66 [0] graph/xml.cc:392 NCCL WARN Could not open XML topology file {path} : No such file or directory\n"

@@ -6,6 +6,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.files import for_shell
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
@@ -81,3 +82,9 @@ def refused_library(event: Event, view: View) -> str:
         return ""
     why = found["why"] or ""
     return found["path"] if why.startswith(_FORBIDDEN) or (not why and _SCRATCH.match(found["path"])) else ""
+
+
+@derived
+def refused_path(event: Event, view: View) -> str:
+    """The folder or library that was refused, for a command."""
+    return for_shell(cache_refused(event, view) or refused_library(event, view))

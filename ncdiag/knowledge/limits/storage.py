@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.files import for_shell, path_of_tool
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.knowledge.limits.lost_storage import LOST, SERVER_LOST, has_evicted, is_no_storage, is_past_loss
 
@@ -83,16 +82,7 @@ def _full_mount(event: Event, view: View) -> str:
 @derived
 def storage_path(event: Event, view: View) -> str:
     """The full file system for a command, or a word for it."""
-    return _for_shell(_full_mount(event, view))
-
-
-_PLAIN = lazy_regex(r"(?:/[\w.+@=:,%~ -]{1,200}){1,30}/?|/")
-"""A path that is one shell word within quotation marks, and harmless if somebody leaves them out."""
-
-
-def _for_shell(path: str) -> str:
-    """The path as a shell word; a word for it where it has characters that a shell acts on: the input is untrusted."""
-    return shlex.quote(path) if _PLAIN.fullmatch(path) else "<path>"
+    return for_shell(_full_mount(event, view))
 
 
 _LOSSES = {
@@ -121,7 +111,7 @@ def is_storage_loss(event: Event, view: View) -> bool:
     found = _ERRNO.search(str(event.fields.get("error", "")))
     if event.event == _EXCEPTION and found is None:
         return False
-    path = _path_of_tool(event) or str((found and found["path"]) or "")
+    path = path_of_tool(event) or str((found and found["path"]) or "")
     return not is_no_storage(path) and is_open_failure(event, view) and not is_past_loss(event, view)
 
 
@@ -163,7 +153,7 @@ def storage_loss(event: Event, view: View) -> str:
         server = event.fields.get("target") or event.fields.get("file_service")
         return f"The file server {server} does not answer" if server else "A file server does not answer"
     if event.event == LOST:
-        path = _path_of_tool(event)
+        path = path_of_tool(event)
         number = next((number for words, number in _WORDS if words in event.text), 5)
     else:
         found = _ERRNO.search(str(event.fields.get("error", "")))
@@ -176,9 +166,4 @@ def storage_loss(event: Event, view: View) -> str:
 def lost_path(event: Event, view: View) -> str:
     """The path for a command, or a word for it."""
     found = _ERRNO.search(str(event.fields.get("error", "")))
-    return _for_shell(_path_of_tool(event) or (found["path"] if found else None) or "")
-
-
-def _path_of_tool(event: Event) -> str:
-    path, rooted = event.fields.get("full_path"), event.fields.get("rooted_path")
-    return str(path or "").strip() or (f"/{rooted}" if rooted else "")
+    return for_shell(path_of_tool(event) or (found["path"] if found else None) or "")
