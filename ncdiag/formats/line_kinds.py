@@ -13,7 +13,7 @@ from ncdiag.base.patterns import lazy_regex
 
 Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
 _LONGEST, _SHORT, _REMEMBERED = 2000, 40, 1 << 15
-"""Characters of a line that are looked at, or of its indentation; lines whose form is remembered: as in a paste."""
+"""Maximum number of characters checked in a line, or in its indentation; maximum number of lines in the cache."""
 _LOG = lazy_regex(
     r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} "
     r"|\[[EWIF] \w+\.(?:cpp|cc|h|hpp|cu):\d+\]|\d{4}-\d\d-\d\dT?"

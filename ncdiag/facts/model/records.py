@@ -232,8 +232,8 @@ class Complaint(Fact, frozen=True, kw_only=True):
     """What a person says goes wrong: ``text`` is the sentence, ``what`` the kind of problem.
 
     ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``),
-    ``form`` how it shows: GPUs that idle, pauses, only with several GPUs. ``is_past``: it went wrong on
-    an earlier day only.
+    ``form`` the symptom: idle GPUs, pauses, only with several GPUs. ``is_past``: it went wrong on an
+    earlier day only.
     """
 
     what: Literal[

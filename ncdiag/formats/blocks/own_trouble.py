@@ -16,7 +16,7 @@ from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title
 from ncdiag.language.speech import roles
 
 _LONGEST, _REMEMBERED = 2000, 1 << 15
-"""Characters of a line that are looked at; lines that are remembered: as many as a paste has."""
+"""Maximum number of characters checked in a line; maximum number of lines in the cache."""
 _I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
 _MY = lazy_regex(r"\b(?:my|mine|me)(?=[\s,?])", re.IGNORECASE)
 _WE = guarded_regex(

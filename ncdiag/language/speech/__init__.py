@@ -24,7 +24,7 @@ from ncdiag.base.patterns import lazy_regex
 
 FOLDER = Path(__file__).parent
 _LONGEST, _WORDS, _REMEMBERED = 2000, 300, 1 << 15
-"""Maximum number of characters and words of a line that are looked at; lines that are remembered: those of a paste."""
+"""Maximum number of characters and words checked in a line; maximum number of lines in the cache."""
 _LEAST = 2
 """Number of words by which a line is known to be in a language; one with a letter that English lacks counts double."""
 _MIXED = 6

@@ -58,7 +58,7 @@ _JOINS = frozenset({"horovod.join", "horovod.torch.join", "horovod.tensorflow.jo
 _FAMILY = {"monitored_barrier": "barrier", "wait_for_everyone": "barrier"}
 _GROUPS = frozenset({"new_group", "new_subgroups", "new_subgroups_by_enumeration"})
 _TEXT, _REST = 2000, 200
-"""Characters of arguments that are compared, and statements behind a condition that are looked at."""
+"""Maximum number of characters of arguments that are compared, and of statements after a condition that are checked."""
 Way = tuple[Side, ast.expr, Sequence[ast.stmt]]
 """For which ranks a branch is, the condition that it follows, and its statements."""
 Made = dict[str, ast.expr]

@@ -20,7 +20,7 @@ _NAME = lazy_regex(
 )  # fmt: skip
 _MARK, _OTHER = "@", "#"
 _MOST = 6
-"""Names of one sentence that are looked at."""
+"""Maximum number of names of one sentence that are checked."""
 _RUN = r"(?:jobs?|runs?|tests?|pairs?|pairings?|combinations?|allocations?|trainings?|experiments?|benchmarks?)"
 _TAKES = (
     r"(?:that\s|which\s)?(?:(?:includ|contain|involv|touch)(?:es|ing|s)?|us(?:es?|ing)|ha(?:s|ve|ving)|with|on|gets?"

@@ -18,7 +18,7 @@ _DIGIT = lazy_regex(r"\d")
 _FEWEST = 5
 _EDGES = ("|", "+", "\u2502", "\u250c", "\u251c", "\u2514")
 _MANY = 400
-"""Lines that are looked at."""
+"""Maximum number of lines that are checked."""
 _NARROW, _WIDE = 20, 500
 """Columns between which a screen is split."""
 _CUT = range(60, 400)

@@ -48,7 +48,7 @@ BOOK = 1000
 TOGETHER = 256
 """Lines of a paste that are looked up together: what was learnt of some is known of the next."""
 PIECE = 1 << 17
-"""Bytes that are looked at together: with their lines they fit a processor's cache."""
+"""Bytes checked in one step: together with their lines they fit in a processor's cache."""
 _NUMBER = lazy_regex(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 """A number that is alone: in times, addresses and releases the widths tell what they are.
 

@@ -20,7 +20,7 @@ _LABEL = lazy_regex(
     r"\s{0,8}(?!rank|default|std)(?P<label>(?=[\w./@-]{0,100}[\d-])[a-z][\w./@-]{0,100})(?: [\w.-]{1,64})?"
     r"\s{0,16}[:|>]?\s{1,2}$"
 )
-"""The label of a container or a host that is still there: in short texts, one that tells nothing stays."""
+"""A label of a container or host that is still on the line: short texts keep one that carries no information."""
 _RANK = lazy_regex(r"\brank (\d{1,7}) nranks (\d{1,7})\b")
 _LONGEST = 400
 

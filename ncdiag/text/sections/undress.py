@@ -33,14 +33,14 @@ DEPTH = 6
 ROOM = 3 << 20
 """Characters that are read to find out what reads better."""
 BLOCKS = 24
-"""Blocks of one layer that are looked at."""
+"""Maximum number of blocks of one layer that are checked."""
 
 Said = tuple[str, str, str, str, str]
 """A value that was understood: what it is of (a type, a host, a name), its field and its text."""
 Measure = Callable[[Sequence[Line], bool], frozenset[Said]]
 """What lines say. True: what is said of settings and commands counts for nothing."""
 PLACES = 400
-"""Places of a text that are looked at one by one, where a line may have been broken."""
+"""Maximum number of places of a text at which a broken line is looked for."""
 _SOUND = 8
 """Of so many such places, all but one must read no worse with the line in one, if the text was broken at a width."""
 _TRIED = 40
