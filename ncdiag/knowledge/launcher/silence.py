@@ -70,7 +70,7 @@ def holds_the_job(event: Event, view: View) -> bool:
     is_asked = view.events_named(EXAMINED) or any(is_silent_job(e, view) for e in view.events_named(RUN_SILENT))
     if _letter(event) not in _DECIDE or not (is_asked or (_is_said_to_hang(job) and _lasts(event, view))):
         return False
-    return _alike(event, view.job)[0].order == event.order
+    return _alike(event, view)[0].order == event.order
 
 
 def _is_said_to_hang(job: Job) -> bool:
@@ -110,7 +110,7 @@ def _is_later(event: Event, other: Event) -> bool:
 @derived
 def held_text(event: Event, view: View) -> str:
     """The process, and others like it, with its state: ``rank 3 (PID 4711) is stopped (T: do_signal_stop)``."""
-    alike = _alike(event, view.job)
+    alike = _alike(event, view)
     for each in alike:
         view.note(each)
     wchan = str(event.fields.get("wchan"))
@@ -120,15 +120,23 @@ def held_text(event: Event, view: View) -> str:
 @derived
 def held_pids(event: Event, view: View) -> str:
     """The ids of the processes that are held like this one, for a command line."""
-    return " ".join(str(each.pid) for each in _alike(event, view.job))
+    return " ".join(str(each.pid) for each in _alike(event, view))
 
 
-def _alike(event: Event, job: Job) -> list[Event]:
-    """The processes in the same state at the same place."""
-    place = _letter(event), event.fields.get("wchan")
-    alike = [each for each in states(job) if (_letter(each), each.fields.get("wchan")) == place]
-    first = {(*_process(each), each.fields.get("thread_id")): each for each in reversed(alike)}
-    return sorted(first.values(), key=alike.index)
+def _alike(event: Event, view: View) -> list[Event]:
+    """The processes in the same state at the same place, each once, in the order in which they were read."""
+    return list(view.remembered(("processes by state",), lambda: _by_state(view.job))[_place(event)].values())
+
+
+def _by_state(job: Job) -> Mapping[tuple[str, object], dict[object, Event]]:
+    found: dict[tuple[str, object], dict[object, Event]] = defaultdict(dict)
+    for event in states(job):
+        found[_place(event)].setdefault((*_process(event), event.fields.get("thread_id")), event)
+    return found
+
+
+def _place(event: Event) -> tuple[str, object]:
+    return _letter(event), event.fields.get("wchan")
 
 
 def _process(event: Event) -> tuple[str | None, int | None]:
