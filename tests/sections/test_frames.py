@@ -53,6 +53,32 @@ def test_text_around_numbered_lines_stays_and_so_do_the_numbers_of_lines() -> No
     assert [line.number for line in stripped(lines_of(text))] == list(range(1, text.count("\n") + 1))
 
 
+PROCESSES = "".join(f"{4711 + rank:7} T    do_signal_stop                   python train.py\n" for rank in range(8))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "    PID STAT WCHAN                            CMD\n" + PROCESSES,
+        PROCESSES,
+        "  JOBID PARTITION     NAME     USER ST       TIME  NODES\n"
+        + "".join(f"{8100 + job:7} gpu       train{job} amy  R       1:02      2\n" for job in range(6)),
+        " rank host step\n" + "".join(f"    {rank} n{rank}   120\n" for rank in range(1, 7)),
+        "rank\thost\tstep\n" + "".join(f"{rank}\tn{rank}\t120\n" for rank in range(1, 7)),
+    ],
+)
+def test_a_column_of_numbers_that_follow_each_other_stays(table: str) -> None:
+    assert bare(table) == table
+
+
+def test_a_table_with_line_numbers_loses_these_only() -> None:
+    table = "    PID STAT WCHAN                            CMD\n" + PROCESSES
+    dressed = "".join(f"{number:6d}\t{line}\n" for number, line in enumerate(table.splitlines(), 1))
+    assert bare(dressed) == table
+    blanks = "".join(f"{number:4d} {line}\n" for number, line in enumerate(PROCESSES.splitlines(), 1))
+    assert bare(blanks).split() == PROCESSES.split()
+
+
 def test_a_grep_of_a_named_file_leaves_lines_out() -> None:
     assert bare("a/x.txt:3:State: Down\na/x.txt:40:State: Up\n--\na/x.txt:90:Rate: 1\n").count("x.txt") == 3
     text = "".join(f"a/x.txt:{number}:line\n" for number in (3, 9, 12, 40, 41))

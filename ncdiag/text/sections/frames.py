@@ -43,6 +43,8 @@ _GREP_BREAK = "--"
 _ROW_ZERO = lazy_regex(r" {0,8}\[?0[]: \t]")
 _PROCESS = lazy_regex(r"\s*(?:\S{1,80}\s+){0,7}[RSDTtZIX][<NLsl+]{0,5}\s")
 """A row of ps or top after the id: the state of a process is one of its first columns."""
+_TITLE = lazy_regex(r" {0,20}(?P<title>[A-Za-z#%_]{1,20})(?=[ \t])")
+"""The first title of a table's header."""
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
 """Text after a rank's label, an interface's index or part of a PCI address, instead of that after a line number."""
 _QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
@@ -130,16 +132,36 @@ def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
                 rest.append("")
             else:
                 break
-        if start and _ROW_ZERO.match(lines[start - 1]):
-            return start + len(rest), []  # rows of a GPU matrix, or labels of ranks, which count from 0
+        above = lines[start - 1] if start else ""
+        if _ROW_ZERO.match(above) or _is_titled(layout, above, first):
+            return start + len(rest), []  # rows of a GPU matrix, labels of ranks, which count from 0, or a column
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
         beside = [*lines[start - 1 : start], *lines[start + len(rest) :][:1]]
-        if layout is _ALIGNED and any(map(layout.match, beside)) and all(map(_PROCESS.match, filter(str.strip, rest))):
+        if layout is _ALIGNED and _are_processes(rest, is_part=any(map(layout.match, beside))):
             return start + len(rest), []  # a column of ids of processes, of which some follow each other
         return start + len(rest), _dedented(layout, rest)
 
     return run
+
+
+def _are_processes(rest: Sequence[str], *, is_part: bool) -> bool:
+    """True if these are rows of ps behind the id; ``is_part``: lines next to them also begin with such a number.
+
+    Behind a line number there may be an id of a process, so that the row would still begin with a number.
+    """
+    rows = [line for line in rest if line.strip()]
+    return all(map(_PROCESS.match, rows)) and (is_part or not any(line.lstrip()[0].isdigit() for line in rows))
+
+
+def _is_titled(layout: re.Pattern[str], above: str, first: re.Match[str]) -> bool:
+    """True if the line above has a title over the numbers (PID, JOBID): then they are a column of a table."""
+    title = _TITLE.match(above)
+    if title is None or layout not in {_TABBED, _ALIGNED}:
+        return False
+    if layout is _TABBED and not first["mark"]:
+        return above.startswith("\t", title.end())
+    return title.end("title") == first.end("number") or title.start("title") == first.start("number") > 0
 
 
 def _enough(layout: re.Pattern[str], first: re.Match[str]) -> int:
