@@ -48,6 +48,13 @@ def test_the_log_of_a_run_is_several_lines_that_agree(lines: list[str], of_a_run
         "It runs fine on one node, but on two nodes my job hangs",
         "Since yesterday my job dies",
         "训练报错",
+        "单机正常，但使用多机多卡训练会报错，报错信息如下：",
+        "报错日志如下",
+        "多卡运行时出现了如下错误",
+        "首先这个报错如何解决",
+        "有几个疑问：",
+        "Train on 16 nodes, following errors raised:",
+        "All ranks stop with the following NCCL error",
         "请问这是什么问题",
     ],
 )
@@ -68,6 +75,10 @@ def test_a_trouble_of_the_writer_is_a_report(line: str) -> None:
         '"Why does my job hang?" is asked every day.',
         "n1:1:2 [0] NCCL WARN my job failed",
         "通常，运行时会各种报错，原因很简单。",
+        "如何解决报错：检查网卡",
+        "不设置该变量时程序会出现错误，日志如下：",
+        "If the port is closed, the launcher prints the following error:",
+        "You may see the following errors at the end.",
     ],
 )
 def test_others_are_none(line: str) -> None:

@@ -36,7 +36,9 @@ _ELLIPTIC = guarded_regex(
     r"|\b(?:hangs?|fails?|crashes|freezes|stalls|wedges|dies)\s(?:after|at|during|once|with)\s(?:~"
     r"|about\s)?(?:\d|an?\s(?:nccl|cuda)\b|nccl\b)|^\W*error\sreceived\b"
     r"|\blast\slog\sline\sis\b|\blogs?\s(?:is|are)\s(?:as\sfollows|below|here)\b|\bthe\ssymptom\sis\b"
-    r"|^\W*issues?\swith\b",
+    r"|^\W*issues?\swith\b"
+    r"|^(?![^.]{0,80}\b(?:if|when|whenever|should|may|might|can|could|would|will|means?)\b)[^.]{0,80}"
+    r"\bfollowing\s(?:\w+\s){0,2}errors?\b",
     re.IGNORECASE,
 )
 """Reports of people who leave themselves out."""
@@ -44,7 +46,12 @@ _IN_CHINESE = guarded_regex(
     r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
     r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
-    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)",
+    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
+    # the error is as follows, has the following message, appears; this error (how, why); but ... errors
+    r"|(?:\u62a5\u9519|\u9519\u8bef|\u95ee\u9898)(?:\u4fe1\u606f|\u65e5\u5fd7|\u5185\u5bb9|\u63cf\u8ff0)?(?:\u5982\u4e0b|\u662f\u8fd9\u6837)"
+    r"|\u5982\u4e0b(?:\u7684)?(?:\u62a5\u9519|\u9519\u8bef)|(?:\u51fa\u73b0|\u9047\u5230|\u78b0\u5230)\u4e86?(?:\u8fd9\u4e2a|\u4ee5\u4e0b|\u5982\u4e0b)(?:\u7684)?(?:\u9519\u8bef|\u62a5\u9519|\u95ee\u9898)"
+    r"|(?:\u8fd9\u4e2a|\u6b64)(?:\u62a5\u9519|\u9519\u8bef|\u95ee\u9898)(?:\u5982\u4f55|\u5e94\u8be5|\u8be5|\u662f\u4ec0\u4e48|\u662f\u4e3a)"
+    r"|\u4f46(?:\u662f)?[^\u3002\uff1b]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361\u4f4f|\u5361\u6b7b)|\u6709(?:\u51e0|\u4e00)?\u4e2a\u7591\u95ee",
 )
 """The same in Chinese."""
 _ONE_IN_CHINESE = lazy_regex(
