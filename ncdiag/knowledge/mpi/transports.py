@@ -201,7 +201,7 @@ def stray_text(event: Event, view: View) -> str:
 
 
 _SEGV = 11
-_WITHOUT_CUDA = "mpi-built-without-cuda"
+_WITHOUT_CUDA, _ASKED_FOR_CUDA = "mpi-built-without-cuda", "mpi-cuda-asked-in-vain"
 _WITH_ADDRESS = frozenset({"mpi-signal", "mpi-fault-address"})
 _COPY_REFUSED = frozenset({"process-copy-refused", "process-copy-left-out"})
 _OF_HOST = lazy_regex(
@@ -223,7 +223,13 @@ def touches_gpu_memory(event: Event, view: View) -> bool:
 
 @derived_of("mpi-signal")
 def is_built_without_cuda(event: Event, view: View) -> bool:
-    """Was the MPI built without CUDA, and does no line show that the fault was in memory of the host?"""
+    """Was the MPI built without CUDA, and does no line show that the fault was in memory of the host?
+
+    If somebody asked this MPI for CUDA, the program passes GPU memory, wherever it faults.
+    """
+    if asked := view.events_named(_ASKED_FOR_CUDA):
+        view.note(asked[0])
+        return True
     built = next(iter(view.events_named(_WITHOUT_CUDA)), None)
     if built is None or view.remembered(("fault in memory of a host",), lambda: _faults_in_host_memory(view.job)):
         return False
