@@ -109,6 +109,18 @@ def test_a_host_of_the_job_is_not_another_system() -> None:
     assert not mentioned([*log, "Mar  3 04:07:00 web2 kernel: nvidia: loading"])
 
 
+@pytest.mark.parametrize("times", [1, 4, 5, 8, 64])
+def test_exceptions_of_ranks_are_no_log_of_a_service(times: int) -> None:
+    thrown = 'zmq.error.ZMQError: ipc path "/scratch/jobs/812/tmp/5d0e1f8a" is longer than 107 characters.'
+    assert not mentioned([thrown] * times)
+    assert not mentioned([f"java.net.ConnectException: Connection refused, {n}" for n in range(times)])
+
+
+def test_exceptions_below_lines_of_a_service_are_of_its_log() -> None:
+    own = "2026-03-02 11:09:51,102 ERROR [main] o.a.k.clients.NetworkClient: Disconnected"
+    assert mentioned([own, *["java.net.ConnectException: Connection refused", "\tat a.b.C.d(C.java:7)"] * 3])
+
+
 PIECES = (
     "# Title\n\nIf you see it, set A.\n\n", "Q: why?\nA: so.\n\n", "## 1.2.3\n- fix a\n", "commit 1234567\nAuthor: a\n",
     'x = f("""a', "> quoted\n", f"{RULE}\n", "```\n", "n1:1:2 [0] NCCL INFO a\n", "-" * 500, "#1 " * 50,
