@@ -64,9 +64,9 @@ def service_log(lines: Sequence[str], trace: re.Pattern[str]) -> Iterator[tuple[
     logged = sum(each is not None for each in found)
     if sum(carried) >= _LEAST:
         yield from stretches(index for index, each in enumerate(carried) if each)
-    if all(each is None or each["thrown"] is not None for each in found):
-        return
     if logged < _LEAST or logged < _SHARE * sum(bool(line.strip()) for line in lines):
+        return
+    if all(each is None or each["thrown"] is not None for each in found):
         return
     if not any(trace.search(line[:_LONGEST]) for line, each in zip(lines, carried, strict=True) if not each):
         yield from stretches(index for index, each in enumerate(found) if each)
