@@ -33,6 +33,7 @@ _STEP = lazy_regex(
 _OF = lazy_regex(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
 _DIGIT = lazy_regex(r"\d")
+_BAR_COUNTER = "bar"
 _SAVES = "checkpoint-save-begun"
 """If this event was found, a counter that is printed only once is kept too: it shows that the saving is over."""
 _OF_A_SAVE = lazy_regex(r"(?i)\bsav(?:e|ing)\b|checkpoint")
@@ -49,6 +50,8 @@ class Progress:
         self._collector = collector
         self._bar: tuple[int, Found, Context, str] | None = None
         self._counted: dict[tuple[str, int | None], float] = {}
+        self._done: set[tuple[object, ...]] = set()
+        self._latest: float | None = None
         self._first: tuple[int, Found, Context, str] | None = None
         self._alone: tuple[int, Found, Context, str] | None = None
         self._rises: deque[tuple[int, Found, Context, str]] = deque(maxlen=KEPT_RISES)
@@ -69,11 +72,14 @@ class Progress:
         return True
 
     def _count(self, index: int, context: Context, text: str, found: list[tuple[str, float]]) -> None:
-        """Keep the line when a counter of its rank has another value than before: each epoch counts anew.
+        """Keep the line when a counter of its rank has another value than before: each epoch and each bar counts anew.
 
         Of a counter that a line names twice ("between step 200 and step 400"), the first value counts.
         """
-        for counter, counted in dict(reversed(found)).items():
+        values = dict(reversed(found))
+        if self._is_done_before((context.rank, *values.items()), context.time) and _BAR_COUNTER not in values:
+            return
+        for counter, counted in values.items():
             place = counter, context.rank
             before = self._counted.get(place)
             self._counted[place] = counted
@@ -86,6 +92,18 @@ class Progress:
                 self._first = self._first or seen
                 if not self._rises or self._rises[-1][0] != index:
                     self._rises.append(seen)
+
+    def _is_done_before(self, values: tuple[object, ...], time: float | None) -> bool:
+        """True if an earlier line has all these values, and this one is not later by its time.
+
+        It is of another rank then, whose log is below that of the first, or of a run that does again what it lost.
+        """
+        known, latest = values in self._done, self._latest
+        if time is not None and (latest is None or time > latest):
+            self._latest = time
+            known = known and latest is None
+        self._done.add(values)
+        return known
 
     def finish(self) -> None:
         """Hand over what counts."""
@@ -114,7 +132,7 @@ def _counters(text: str) -> Iterator[tuple[str, float]]:
     """The counters that a line names, with their values; a bar has one of its own."""
     bar = _BAR.match(text) if "%|" in text else None
     if bar is not None and int(bar["total"]):
-        yield "bar", int(bar["done"])
+        yield _BAR_COUNTER, int(bar["done"])
         return
     if any(map(text.__contains__, _SIGNS)):
         for found in _STEP.finditer(text):

@@ -152,7 +152,7 @@ class Scales:
         clear = {code for code, verdict in self._outcomes.items() if verdict.outcome == "clear"}
         self._apart: dict[str, list[Event]] = defaultdict(list)
         for event in view.job.events:
-            for name in str(event.fields["judged_by"]).split() if event.event in _DIFFERS else ():
+            for name in str(event.fields.get("judged_by", "")).split() if event.event in _DIFFERS else ():
                 self._apart[name].append(event)
         self._scene = exclusion.Scene(view, wording.has_word, clear)
         self.excluded: list[tuple[Weighed, Reason]] = []

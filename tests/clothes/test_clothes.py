@@ -131,6 +131,9 @@ def test_what_is_lost_is_said(group: str, name: str) -> None:
         "NCCL_DEBUG=INFO\nNCCL_IB_HCA==mlx5_0\nA=3D\n",
         '{"name": "' + "\u00e4" * 120 + '"}\n',
         "".join(f"2026-03-02 04:11:{second:02d} {second}\n" for second in (9, 7, 12, 10, 13)),
+        "".join(
+            f'{n}: ab.cd.SafetensorError: Os {{ code: 28, kind: Full, message: "No space left" }}\n' for n in range(8)
+        ),
         "mpirun -np 4 \\\n  -H n1:2,n2:2 \\\n  -x A=1 \\\n  -x B=1 \\\n  ./train\n",
     ],
 )

@@ -74,6 +74,23 @@ def test_steps_and_bars_are_counted_in_the_order_of_the_input() -> None:
     assert of(READY + STEPS + WARN + bars, "outcome") == "running"
 
 
+FULL = "OSError: [Errno 28] No space left on device: '/data/step100.pt'\n"
+DATED = "".join(f"2026-03-02 04:11:{n:02d},123 INFO step {n} loss 2.{n:02d}\n" for n in range(12))
+UNDATED = "".join(f"step {n} loss 2.{n:02d}\n" for n in range(12))
+
+
+@pytest.mark.parametrize("steps", [DATED, UNDATED])
+def test_the_log_of_another_node_below_is_no_sign_that_the_job_went_on(steps: str) -> None:
+    assert of(steps + FULL + "\nand on the second node:\n\n" + steps, "outcome") == "failed"
+    assert of(steps + FULL + steps.replace("step ", "step 1"), "outcome") == "running"
+    assert of(steps + FULL + steps.replace(" 04:", " 05:"), "outcome") == ("running" if steps is DATED else "failed")
+
+
+def test_a_counter_of_an_epoch_begins_again() -> None:
+    epochs = ["".join(f"Epoch {epoch} step {n} loss 2.{n:02d}\n" for n in range(12)) for epoch in (1, 2)]
+    assert of(epochs[0] + FULL + epochs[1], "outcome") == "running"
+
+
 RETRY = "[W socket.cpp:752] The client socket has failed to connect to [n1]:29500 (errno: 111 - Connection refused).\n"
 STALL = (
     "[W stall_inspector.cc:107] One or more tensors were submitted to be reduced, gathered or broadcasted by "

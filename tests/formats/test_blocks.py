@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from linear import assert_linear_time
 
+from ncdiag.formats.blocks.assorted import Failure
 from ncdiag.formats.blocks.kinds import mentioned
 from ncdiag.formats.blocks.own_trouble import is_reported
 from ncdiag.formats.blocks.runs import of_run
@@ -118,6 +119,44 @@ def test_a_host_of_the_job_is_not_another_system() -> None:
     assert mentioned([*RUN, *log])
     assert not mentioned([*RUN, "the launcher started a rank on web2", *log])
     assert not mentioned([*log, "Mar  3 04:07:00 web2 kernel: nvidia: loading"])
+
+
+UNSCHEDULED = "(autoscaler +5m2s) Error: No available node types can fulfill resource request {'GPU': 1.0}. Add \
+suitable node types to this cluster to resolve this issue."
+SUGGESTS = ["Set A.", "", "- If you see it, set B to 1.", "- If you do not, use C and check D.", ""]
+TRACEBACK = [
+    "Traceback (most recent call last):", '  File "/w/train.py", line 40, in main', "    loss = step(batch)",
+    "RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4, 8, 64])
+def test_what_each_rank_prints_is_no_document(times: int) -> None:
+    assert not mentioned([UNSCHEDULED] * times)
+
+
+@pytest.mark.parametrize("times", [1, 4, 8, 64])
+def test_what_each_rank_prints_is_no_collection(times: int) -> None:
+    lines = [f"worker-{rank}  | {line}" for line in TRACEBACK for rank in range(times)]
+    failures = {at: Failure("program", True, True) for at, line in enumerate(lines) if "Error" in line}
+    assert not mentioned(lines, (), failures, bare=[line.partition("| ")[2] for line in lines])
+
+
+def test_a_document_is_one_though_its_lines_come_again() -> None:
+    quoted = "`RuntimeError: Failed to find C compiler` is printed when CC is unset."
+    assert mentioned([*SUGGESTS, *[quoted, ""] * 4, *SUGGESTS], ())
+
+
+@pytest.mark.parametrize("times", [1, 4, 5, 8, 64])
+def test_exceptions_of_ranks_are_no_log_of_a_service(times: int) -> None:
+    thrown = 'zmq.error.ZMQError: ipc path "/scratch/jobs/812/tmp/5d0e1f8a" is longer than 107 characters.'
+    assert not mentioned([thrown] * times)
+    assert not mentioned([f"java.net.ConnectException: Connection refused, {n}" for n in range(times)])
+
+
+def test_exceptions_below_lines_of_a_service_are_of_its_log() -> None:
+    own = "2026-03-02 11:09:51,102 ERROR [main] o.a.k.clients.NetworkClient: Disconnected"
+    assert mentioned([own, *["java.net.ConnectException: Connection refused", "\tat a.b.C.d(C.java:7)"] * 3])
 
 
 PIECES = (

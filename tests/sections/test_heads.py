@@ -126,6 +126,20 @@ def test_what_only_looks_like_a_head_is_none(name: str, text: str) -> None:
     assert BY_NAME[name].blocks(lines_of(text)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "label"), [("srun", "{n}: "), ("pdsh", "gpu{n}: "), ("compose", "worker-{n}  | "), ("Hydra", "[{n}] ")]
+)
+def test_labels_of_which_none_comes_again_are_some_before_one_message(name: str, label: str) -> None:
+    failed = "".join(
+        f"{label.format(n=n)}OSError: [Errno 28] No space left on device: '/data/s{n}.pt'\n" for n in range(8)
+    )
+    assert BY_NAME[name].blocks(lines_of(failed)) == [(0, 8)]
+    values = "".join(f"{label.format(n=n)}ACTIVE\n" for n in range(8))
+    assert BY_NAME[name].blocks(lines_of(values)) == []
+    one_each = "".join(f"{label.format(n=n)}{word} is it that the {word} says\n" for n, word in enumerate("abcdefgh"))
+    assert BY_NAME[name].blocks(lines_of(one_each)) == []
+
+
 def test_a_name_before_lines_is_a_host_where_nccl_says_so() -> None:
     text = "alpha: alpha:7:7 [0] NCCL INFO Using network IB\nalpha:\nalpha: Traceback\nbeta: Last error:\nbeta: none\n"
     lines = bare(BY_NAME["host"], text)

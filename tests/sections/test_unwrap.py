@@ -97,6 +97,22 @@ def test_lines_of_equal_length_are_no_wrapping() -> None:
     assert reads_as_it_stands(["Module                  Size  Used by", *rows])
 
 
+@pytest.mark.parametrize("label", ["{n}: ", "{n:3d}: ", "[1,{n}]<stderr>:", "[rank{n}]: ", "worker-{n}  | "])
+@pytest.mark.parametrize("ranks", [2, 4, 8, 64])
+def test_the_line_of_each_rank_is_no_part_of_another(label: str, ranks: int) -> None:
+    line = "[1700000000.000001] [n1:40:0] sock.c:344  UCX  ERROR connect(fd=61, dest_addr=10.1.2.3:40000) failed: \
+No route to host"
+    text = "".join(f"{label.format(n=n)}{line}\n" for n in range(ranks))
+    seen = [each for each in observed(text) if "ucx-connect-failed" in str(each)]
+    assert len(seen) == ranks
+
+
+def test_rows_of_numbers_may_go_on_in_another_row() -> None:
+    numbers = " ".join(str(n) for n in range(10, 99))
+    parts = lines_of(hard([f"ranks {numbers}"], 60))
+    assert any(line.text == f"ranks {numbers}" for wholes, _ in guesses(parts) for _, _, line in wholes)
+
+
 def test_a_line_of_syslog_without_a_date_is_not_the_rest_of_another() -> None:
     first = "nv-fabricmanager[1811]: request to query NVSwitch device information from NVSwitch driver failed with"
     second = "systemd[1]: nvidia-fabricmanager.service: Failed with result 'exit-code'."

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from ncdiag.base.severity import Confidence
-from ncdiag.diagnose import look
+from ncdiag.diagnose import diagnose, look
 from ncdiag.engine.load import load_text
 from ncdiag.engine.order import Basis, candidates
 from ncdiag.engine.results import Finding
@@ -19,6 +19,7 @@ from ncdiag.suspects import trials
 from ncdiag.suspects.choose import FAR, Decided, chosen, likelihood
 from ncdiag.suspects.decide import questions
 from ncdiag.suspects.weigh import PRIORS, STRENGTHS, Judged, Scales, Weighed
+from ncdiag.text import TextSource
 
 RULE = """
 code = "SITE100"
@@ -302,3 +303,9 @@ def test_no_command_that_is_read_has_words_at_a_prompt() -> None:
 )
 def test_own_words_that_name_a_command_count(line: str, word: str) -> None:
     assert word in words(f"{line}\n{GIDS}")
+
+
+@pytest.mark.parametrize("sureness", ["high", "medium"])
+def test_a_line_of_an_earlier_answer_on_a_troubled_host_is_weighed(sureness: str) -> None:
+    line = f"ncdiag: the trouble follows n7: kernel is 5.15.0-91 there, 5.15.0-130 on n6 [{sureness}]\n"
+    assert diagnose([TextSource.of_bytes("paste.txt", line.encode())]).inputs

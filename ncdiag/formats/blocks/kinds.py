@@ -26,6 +26,7 @@ from ncdiag.formats.blocks.over import says_failure
 from ncdiag.formats.blocks.overcome import overcome
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_of_somebody, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
+from ncdiag.formats.blocks.repeats import origins
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
@@ -105,11 +106,52 @@ def mentioned(
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
     lines report, by their index. ``bare``: the lines as they were read, without what surrounds them.
     """
-    found = _mentioned(lines, list(named), failures, content, bare)
+    text = _Text(lines, list(named), failures, content, bare)
+    found = _not_for_repeats(_mentioned(*text), text)
     held = {index for each in found for index in each.lines}
     past = () if _is_form(lines) else overcome(lines, failures)
     rest = sorted({index for first, last in past for index in range(first, last + 1)} - held)
     return sorted([*found, *(Mentioned(first, last, "a report on what is over") for first, last in stretches(rest))])
+
+
+class _Text(NamedTuple):
+    """The lines of a text, and what is known of them: the parameters of `mentioned`."""
+
+    lines: Sequence[str]
+    named: Sequence[int]
+    failures: Mapping[int, Failure]
+    content: Content
+    bare: Sequence[str]
+
+    def only(self, indexes: Sequence[int]) -> _Text:
+        """The text with these lines alone, in rising order."""
+        place = {index: at for at, index in enumerate(indexes)}
+        return _Text(
+            [self.lines[index] for index in indexes],
+            [place[index] for index in self.named if index in place],
+            {place[index]: each for index, each in self.failures.items() if index in place},
+            self.content._replace(printed=frozenset(place[at] for at in self.content.printed if at in place)),
+            [self.bare[index] for index in indexes] if self.bare else self.bare,
+        )
+
+
+def _not_for_repeats(blocks: list[Mentioned], text: _Text) -> list[Mentioned]:
+    """The blocks without those lines that the same text would report if each line came once.
+
+    The more ranks print a failure, the more lines, places and instructions a text has: that makes it no document.
+    What programs print has a form of its own, in which lines come again by nature.
+    """
+    written = [block for block in blocks if block.kind not in _PRINTED]
+    origin = origins(text.bare or text.lines) if written else []
+    if all(origin[index] == index for block in written for index in block.lines):
+        return blocks
+    once = [index for index, each in enumerate(origin) if each == index]
+    still = {once[at] for block in _mentioned(*text.only(once)) for at in block.lines}
+    kinds = [""] * len(text.lines)
+    for block in blocks:
+        for index in block.lines:
+            kinds[index] = block.kind if block.kind in _PRINTED or origin[index] in still else ""
+    return list(_stretches(kinds))
 
 
 def _mentioned(

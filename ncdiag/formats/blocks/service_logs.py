@@ -25,10 +25,11 @@ _SERVICES = (
     rf"\[[\dT:.,-]{{19,30}}\]\[{_LEVEL}\s*\]\[(?:[a-z]\w{{0,30}}\.){{1,8}}[A-Z]\w{{1,60}}\s*\]",
     rf"[\d-]{{10}} [\d:,.]{{8,13}} - {_LEVEL}\s+\[.{{1,120}}@\d{{1,6}}\] - ",
     r"\s+at (?:[\w$]+\.){1,12}[\w$<>]+\([\w.$ ]+(?::\d+)?\)|Caused by: |\s+\.\.\. \d+ more\s*$",
-    r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b|[A-Z]\w{1,60}Exception(?::|$)",
     # services of OpenStack
     rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)",
 )
+_THROWN = r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b|[A-Z]\w{1,60}Exception(?::|$)"
+"""An exception, which Java and Python name alike: it belongs to the log of a service beside a line that shows one."""
 _CARRIERS = (
     # nginx, Apache httpd, and requests in their common format
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]{4,6}\] \d+#\d+: ",
@@ -48,6 +49,7 @@ _CARRIERS = (
 _CARRIED = "|".join(f"(?:{form})" for form in _CARRIERS)
 _LINE = lazy_regex(
     "|".join(f"(?P<carrier>{form})" if form is _CARRIED else f"(?:{form})" for form in (_CARRIED, *_SERVICES))
+    + f"|(?P<thrown>{_THROWN})"
 )
 """A line in one of these formats, found by one search."""
 
@@ -63,6 +65,8 @@ def service_log(lines: Sequence[str], trace: re.Pattern[str]) -> Iterator[tuple[
     if sum(carried) >= _LEAST:
         yield from stretches(index for index, each in enumerate(carried) if each)
     if logged < _LEAST or logged < _SHARE * sum(bool(line.strip()) for line in lines):
+        return
+    if all(each is None or each["thrown"] is not None for each in found):
         return
     if not any(trace.search(line[:_LONGEST]) for line, each in zip(lines, carried, strict=True) if not each):
         yield from stretches(index for index, each in enumerate(found) if each)

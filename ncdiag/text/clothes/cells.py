@@ -24,6 +24,8 @@ _INSERTED = lazy_regex(r"INSERT INTO .{1,400} VALUES\s*", re.IGNORECASE)
 _COUNT = lazy_regex(r"\(?\d{1,9} rows?\b.{0,60}")
 _CLOCK = r"(?:[T ,]{1,2}[\d:.,]{4,20}\s?(?:[AP]M)?\s?(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
 _COMMA_CLOCK = lazy_regex(r"\d:\d\d,\d{3}\b[^,]{0,3}\s")
+_QUOTED_CELL = lazy_regex(r"(?:^|,)\s?\"")
+"""A cell in quotation marks; a message may quote further on, and have commas as well."""
 _MARK = lazy_regex(
     rf"\s*(?:|NULL|-?\d{{1,20}}(?:\.\d{{1,9}})?|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}{_CLOCK}"
     r"|(?:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|critical|fatal|stdout|stderr)"
@@ -101,7 +103,7 @@ def _of_commas(lines: Sequence[str]) -> list[Row]:
     """The rows of a file of comma-separated values; a cell of several lines is none of a log's."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if len(filled) < _WITH_HEAD or (
-        not any(_is_named(cell) for cell in lines[filled[0]].split(",")) and '"' not in lines[filled[0]]
+        not any(_is_named(cell) for cell in lines[filled[0]].split(",")) and not _QUOTED_CELL.search(lines[filled[0]])
     ):
         return []
     if 2 * sum(_COMMA_CLOCK.search(lines[number]) is not None for number in filled) > len(filled):

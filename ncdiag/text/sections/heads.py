@@ -14,6 +14,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
@@ -49,6 +50,8 @@ _UNITS = {10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
 """The number of digits of a present-day epoch time, and the units per second that it implies."""
 _OF_PROCESS = lazy_regex(r":\d{1,10}:\d{1,10} ")
 """The text that NCCL prints after the host name."""
+_DIGITS, _WORD = lazy_regex(r"\d+"), lazy_regex(r"[^\W\d_]{2,}\W+(?:\S+\W+){2}")
+"""A number; some words, as a message has them and a value does not."""
 _NEARLY_ALL, _MOST = 9, 1
 """Lines with a head required per line without it in a block: for a doubtful head, and for any other."""
 _LOGGED = 2
@@ -64,7 +67,8 @@ class Head(msgspec.Struct, frozen=True):
     ``doubtful``: comments, lists and sentences begin the same way, so nearly all lines of a block must have it, and
     settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else, or the
     block have lines behind the head that begin as those of a log.
-    ``again``: a label must occur more than once, because words and numbers often precede colons. ``proven``: NCCL must
+    ``again``: a label must occur more than once, or several be before one text, because words and numbers often precede
+    colons. ``proven``: NCCL must
     print the same host name in the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
     """
 
@@ -88,7 +92,11 @@ class Head(msgspec.Struct, frozen=True):
         return [
             (start, end)
             for start, end in blocks
-            if (not self.again or _come_again([each["label"] for each in found[start:end] if each]))
+            if (
+                not self.again
+                or _come_again([each["label"] for each in found[start:end] if each])
+                or _is_same_behind([each for each in found[start:end] if each])
+            )
             and (not self.proven or any(each and _is_proven(each) for each in found[start:end]))
             and (around is None or around.is_alone(start, end) or self._is_on_log(lines[start:end]))
         ]
@@ -137,6 +145,12 @@ def _is_proven(found: re.Match[str]) -> bool:
 
 def _come_again(labels: Sequence[str]) -> bool:
     return 2 * len(set(labels)) <= len(labels)
+
+
+def _is_same_behind(found: Sequence[re.Match[str]]) -> bool:
+    """True if each of several labels is before the same text, up to numbers: what fails on all ranks or hosts."""
+    texts = Counter(_DIGITS.sub("0", each.string[each.end() :]) for each in found)
+    return len(found) > 1 and 2 * len(texts) <= len(found) and all(_WORD.search(text) for text in texts)
 
 
 class _Around:

@@ -29,6 +29,9 @@ _SOUND = 3
 """Required ratio of lines of a width that continue on the next line to those that do not."""
 _ALIKE = 10
 """Characters at the start that lines of one program have in common."""
+_BEGINNING, _ALIKE_BUT_NUMBERS = 64, 16
+"""Characters at the start in which one stands for each number, and those that lines of several ranks have in common."""
+_NUMBER, _LETTER = lazy_regex(r"\s*\d+"), lazy_regex(r"[A-Za-z]")
 _COLUMNS = 3
 """Minimum number of columns that rows of a table have in common."""
 _LONGEST = 24
@@ -174,10 +177,16 @@ def _begins(line: Line) -> bool:
 
 
 def _is_alike(line: Line, other: Line) -> bool:
-    """True if both begin with the same words, as lines of one program do: then neither continues the other."""
-    return line.text[:_ALIKE] == other.text[:_ALIKE] or (
-        ("  " in line.text or "\t" in line.text) and _has_columns_of(line.text, other.text)
-    )
+    """True if both begin with the same words, as lines of one program do: then neither continues the other.
+
+    Lines of several ranks begin alike but for their numbers, and are often of one width.
+    """
+    if line.text[:_ALIKE] == other.text[:_ALIKE]:
+        return True
+    begin, other_begin = (_NUMBER.sub("0", each.text[:_BEGINNING])[:_ALIKE_BUT_NUMBERS] for each in (line, other))
+    if begin == other_begin and _LETTER.search(begin):
+        return True
+    return ("  " in line.text or "\t" in line.text) and _has_columns_of(line.text, other.text)
 
 
 def _has_columns_of(text: str, other: str) -> bool:
