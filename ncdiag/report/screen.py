@@ -38,6 +38,8 @@ USUAL = 80
 """Narrower pages get more rows for evidence, so that its content is not lost."""
 OTHERS = 3
 """Maximum number of further findings whose titles are shown."""
+ODD = 3
+"""Maximum number of notes on the inputs shown."""
 NOTES = 2
 """Maximum number of notes shown if there is nothing else."""
 _SENTENCE = lazy_regex(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
@@ -255,13 +257,33 @@ class _Layout:
             if self.level >= self.ONE_EVIDENCE:
                 break
         read = lead_in("Read")
-        self.page.line(_read(self.report, self.page.width - cells.width(read)), first=read)
+        told, room = [note for item in self.report.inputs for note in item.notes], self.page.width - cells.width(read)
+        text = _read(self.report, room)
+        both = say("; ").join([text, *told])
+        fits = cells.width(both) <= room or self.report.window is None
+        self.page.line(both if fits else text, first=read)
+        if not fits:
+            self._odd(cells.width(read))
         self._list([_NOTE.split(text, maxsplit=1)[0] for text in self.report.summary.not_looked_at], say("Not checked"))
         references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
         see = lead_in("See")
         fitting = next((each for each in references if len(each) + cells.width(see) <= self.page.width), None)
         if references:
             self.page.line(fitting or counted(len(references), "reference"), first=see)
+
+    def _odd(self, indent: int) -> None:
+        """What was odd about the inputs, such as stamps that go back: where a window decides what is read, in full."""
+        inputs, blanks = self.report.inputs, " " * indent
+        notes: dict[str, list[str]] = {}
+        for item in inputs:
+            for note in item.notes:
+                notes.setdefault(note, []).append(item.source.rsplit("/", 1)[-1])
+        for note, sources in [*notes.items()][:ODD]:
+            named = sources[0] if len(sources) == 1 else counted(len(sources), "input")
+            text = say("{label}: {text}", label=named, text=note) if len(inputs) > 1 else note
+            self._sentence(text, 3, first=blanks, rest=f"{blanks}  ")
+        if len(notes) > ODD:
+            self.page.line(say("{n} more, with -v", n=len(notes) - ODD), first=blanks)
 
     def _others(self, others: Sequence[Finding]) -> None:
         """The titles of further findings, a line each, and the number of the rest after the last."""
@@ -311,8 +333,7 @@ def _read(report: Report, room: int) -> str:
     length = say(", ").join([named, *([counted(lines, "line")] if lines else [])])
     if unread:
         length = say("{text} ({note})", text=length, note=say("{n} not recognised", n=unread))
-    parts = [digest.job_read(report), length, *(note for item in inputs for note in item.notes)]
-    text = say("; ").join(filter(None, parts))
+    text = say("; ").join(filter(None, [digest.job_read(report), length]))
     return text if cells.width(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)
 
 

@@ -69,6 +69,37 @@ def test_a_window_that_holds_nothing_names_the_times_of_the_file(log: Path, ncdi
 
 
 @pytest.mark.parametrize(
+    ("stamp", "note"),
+    [
+        ("2026-05-03 02:59:00+00:00", "its stamps go back once, first from 2026-05-03 03:19:50+00:00 to"),
+        ("2026-05-03T03:21:00+08:00", "its stamps have several zones"),
+    ],
+)
+def test_what_is_odd_about_the_stamps_is_whole_on_the_screen(
+    log: Path, ncdiag: Ncdiag, tmp_path: Path, stamp: str, note: str
+) -> None:
+    text = log.read_text() + f"{stamp} srv1 a step of another clock\n2026-05-03T03:22:00+00:00 srv1 the last step\n"
+    log.write_text(text)
+    other = tmp_path / "other.log"
+    other.write_text(text)
+    for files in ((log,), (log, other)):
+        shown = ncdiag("triage", *files, "--since", "03:05").stdout.decode()
+        lines = shown.splitlines()
+        (read,) = (number for number, line in enumerate(lines) if line.startswith("Read: "))
+        told = " ".join(" ".join(lines[read + 1 :]).split())
+        assert note in told, shown
+        assert ("2 inputs: " in told) == (len(files) == 2)
+        assert len(lines) <= 23
+
+
+def test_stamps_without_a_year_are_told_on_the_screen(ncdiag: Ncdiag, tmp_path: Path) -> None:
+    path = tmp_path / "kern.log"
+    path.write_text("".join(f"May  3 03:1{n}:00 srv1 kernel: tick\n" for n in range(6)) + f"{REFUSED}\n")
+    shown = " ".join(ncdiag("triage", path, "--since", "03:13").stdout.decode().split())
+    assert re.search(r"its stamps have no year; the first was read as \d{4}-05-03 03:1\d:00", shown), shown
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--since", "3 pm"), "'3 pm' is not a time (examples: "),
