@@ -54,10 +54,10 @@ class Communicators(msgspec.Struct, frozen=True):
 def account(entries: tuple[Entry, ...], nodes: str, unlisted: int = 0) -> Communicators | None:
     """The account for the report; None if no communicator was begun, or none was seen to be complete.
 
-    ``unlisted`` more are complete.
+    ``unlisted`` more are complete. With ``nodes`` alone it lists no communicator.
     """
     if not are_ends_shown(entries) and not unlisted:
-        return None
+        return Communicators(0, 0, nodes=nodes) if nodes else None
     numbered = sorted(enumerate(entries, 1), key=lambda pair: (pair[1].is_complete, pair[0]))
     listed = tuple(_communicator(number, entry) for number, entry in numbered[:LISTED])
     complete = sum(entry.is_complete for entry in entries)

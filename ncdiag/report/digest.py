@@ -23,7 +23,7 @@ from ncdiag.report.model import (
     Suspect,
     Unknown,
 )
-from ncdiag.report.unnamed import named
+from ncdiag.report.unnamed import named, number_of_hosts
 from ncdiag.report.words import OUTCOMES, PHASES, STEPS, TOLD_PHASES, TROUBLES
 
 SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
@@ -140,7 +140,7 @@ def job_read(report: Report) -> str:
     known = report.summary
     if known.verdict == "nothing-understood":
         return ""
-    hosts = counted(known.nhosts, "host") if known.nhosts else named(known.hosts, report)
+    hosts = number_of_hosts(report) if known.nhosts else named(known.hosts, report)
     if known.nhosts and known.hosts:
         hosts = say("{text} ({note})", text=hosts, note=named(known.hosts, report))
     ranks = counted(known.nranks, "rank") if known.nranks else ""

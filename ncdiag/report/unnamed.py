@@ -1,4 +1,4 @@
-"""What a report calls the host that no line names."""
+"""What a report calls the hosts: their number, and the one that no line names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.language import say
+from ncdiag.facts.fold import unfold_hosts
+from ncdiag.language import counted, say
 from ncdiag.report.model import Evidence, Report
 
 _IDENTIFIERS = frozenset({"host", "hosts", "source"})
@@ -27,6 +28,19 @@ def unnamed(report: Report) -> str:
 def named(hosts: str, report: Report) -> str:
     """Folded host names, with a word for one that no line names."""
     return hosts.replace(UNNAMED, unnamed(report)) if UNNAMED in hosts else hosts
+
+
+def number_of_hosts(report: Report) -> str:
+    """``2 hosts``: as many as there are names; ``1 of 64 hosts`` of a job whose other hosts the input does not show.
+
+    NCCL's count of nodes is another number where host ids, containers or NVLink join or part hosts.
+    """
+    known, total = report.summary, report.summary.nhosts or 0
+    names = sum(1 for _ in unfold_hosts(known.hosts)) if UNNAMED not in known.hosts else 0
+    explained = report.communicators is not None and report.communicators.nodes
+    if names and (names >= total or explained):
+        return counted(names, "host")
+    return say("{n} of {things}", n=names, things=counted(total, "host")) if names else counted(total, "host")
 
 
 def renamed(text: str, called: str) -> str:

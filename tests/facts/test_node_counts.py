@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ncdiag.diagnose import diagnose
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.accounts import communicator_account
 from ncdiag.facts.vocabulary.node_counts import node_count_text
+from ncdiag.report import renderer
 from ncdiag.report.accounts import account, lines
 from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.one import read_source
@@ -95,6 +97,40 @@ def test_other_counts_of_nodes_are_explained(text: str, said: str) -> None:
 )
 def test_nothing_is_said_of_usual_counts(text: str) -> None:
     assert not told(text)
+
+
+@pytest.mark.parametrize("ranks", [4, 8])
+@pytest.mark.parametrize("count", [1, 4])
+def test_lines_of_the_count_alone_are_enough(count: int, ranks: int) -> None:
+    lines = [line for line in nodes(count, ranks=ranks).splitlines(keepends=True) if "nNodes" in line]
+    assert told("".join(lines)).startswith(f"NCCL counts {count} for 2 host names (srv[0-1]): ")
+    assert not told("".join(lines[1:]))  # a rank is missing
+    assert not told("".join(lines).replace(f"nNodes {count}", "nNodes 2"))
+
+
+def test_groups_of_one_size_are_not_counted_together() -> None:
+    """Each of two groups on hosts of its own has ranks 0 to 3."""
+    pair = nodes(2) + nodes(2, host="web{node}")
+    assert not told("".join(line for line in pair.splitlines(keepends=True) if "nNodes" in line))
+
+
+def text_of(given: str) -> str:
+    return renderer("text")(diagnose([TextSource.of_bytes("x.log", given.encode())]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(nodes(1), "2 hosts (srv[0-1]), 4 ranks"), (nodes(4), "2 hosts (srv[0-1]), 4 ranks"), (nodes(2), "2 hosts (srv")],
+)
+def test_the_number_beside_names_is_theirs(text: str, said: str) -> None:
+    counts = "".join(line for line in text.splitlines(keepends=True) if "nNodes" in line)
+    for given in (text, counts):
+        report = text_of(given)
+        assert said in " ".join(report.split())
+        assert ("Nodes: NCCL counts" in report) == ("nNodes 2" not in given)
+    part = "".join(line for line in text.splitlines(keepends=True) if line.startswith("srv0"))
+    if "nNodes 4" in part:
+        assert "1 of 4 hosts (srv0)" in text_of(part)
 
 
 def test_the_report_has_it_on_a_line() -> None:

@@ -12,6 +12,7 @@ from ncdiag.facts.model import Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import members
 
+_COUNTED = "comm-nodes"
 _CONTAINER = lazy_regex(r"(?=.*[a-f])[0-9a-f]{12}")
 """The host name that container engines give: the beginning of the container's id."""
 _SEVERAL = 4
@@ -26,18 +27,48 @@ def node_count_text(job: Job, view: View) -> str:
     same NCCL_HOSTID, or in one NVLink domain; GPUs of a host between which neither P2P nor shared memory works are
     separate nodes (init.cc, misc/utils.cc, graph/paths.cc, transport/shm.cc). Empty where ranks are missing, too.
     """
+    nodes, by_host = _of_world(job, view) or _of_counts(job, view) or (0, {})
+    if not nodes:
+        return ""
+    if len(by_host) == nodes:
+        return _of_containers(by_host)
+    ids = _values([rank for ranks in by_host.values() for rank in ranks], "NCCL_HOSTID")
+    reason = _why_fewer(job, ids) if len(by_host) > nodes else _why_more(by_host, ids, nodes)
+    return f"NCCL counts {nodes} for {len(by_host)} host names ({fold_hosts(by_host)}): {reason}"
+
+
+def _of_world(job: Job, view: View) -> tuple[int, Mapping[str, Sequence[Rank]]] | None:
+    """NCCL's count of nodes in the largest communicator, and its ranks by host; None if ranks are missing."""
     world = max(job.communicators, key=lambda one: one.nranks or 0, default=None)
     ranks = members(world, view) if world is not None else ()
     if world is None or world.nhosts is None or len({rank.rank for rank in ranks}) != world.nranks:
-        return ""
+        return None
     by_host: dict[str, list[Rank]] = defaultdict(list)
     for rank in ranks:
         by_host[rank.host].append(rank)
-    if len(by_host) == world.nhosts:
-        return _of_containers(by_host)
-    ids = _values(ranks, "NCCL_HOSTID")
-    reason = _why_fewer(job, ids) if len(by_host) > world.nhosts else _why_more(by_host, ids, world.nhosts)
-    return f"NCCL counts {world.nhosts} for {len(by_host)} host names ({fold_hosts(by_host)}): {reason}"
+    return world.nhosts, by_host
+
+
+def _of_counts(job: Job, view: View) -> tuple[int, Mapping[str, Sequence[Rank]]] | None:
+    """The same where lines of the count (``comm ... nNodes``) alone show ranks and hosts: filters drop Init lines.
+
+    None if the largest communicators are several, which give a rank several hosts or other counts.
+    """
+    found = [(n, event) for event in view.events_named(_COUNTED) if isinstance(n := event.fields.get("nranks"), int)]
+    size = max((nranks for nranks, _ in found), default=0)
+    largest = [event for nranks, event in found if nranks == size]
+    counts = {n for event in largest if isinstance(n := event.fields.get("nodes"), int)}
+    hosts = {(event.fields.get("rank"), event.host) for event in largest}
+    if len(counts) != 1 or len(hosts) != size or {rank for rank, _ in hosts} != set(range(size)):
+        return None
+    (nodes,) = counts
+    by_host: dict[str, list[Rank]] = {host: [] for _, host in hosts if host}
+    if any(host not in by_host for _, host in hosts):
+        return None
+    for rank in job.ranks:
+        if rank.host in by_host:
+            by_host[rank.host].append(rank)
+    return nodes, by_host
 
 
 def _values(ranks: Sequence[Rank], name: str) -> set[str | None]:

@@ -9,7 +9,7 @@ from ncdiag.report import digest, labelled
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
 from ncdiag.report.model import Report
-from ncdiag.report.unnamed import named
+from ncdiag.report.unnamed import named, number_of_hosts
 
 
 def summary(context: Context) -> Element:
@@ -42,7 +42,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if known.verdict != "nothing-understood":
         hosts = digest.cut(named(known.hosts, report), digest.LIST_LIMIT)
         if known.nhosts and hosts:
-            yield say("Hosts"), say("{label}: {text}", label=known.nhosts, text=hosts)
+            yield say("Hosts"), say("{label}: {text}", label=number_of_hosts(report), text=hosts)
         elif known.nhosts or hosts:
             yield say("Hosts"), str(known.nhosts or hosts)
         if known.nranks:
