@@ -66,6 +66,11 @@ def of_number(number: int) -> tuple[Code, ...]:
     return tuple(entry for entry in found if entry is not None)
 
 
+def is_listed(entry: Code) -> bool:
+    """Has the number an entry of its own, rather than that of the thousand of an SXid?"""
+    return entry.number in codes()[entry.kind]
+
+
 def named(word: str) -> tuple[Code, ...]:
     """Return the entries with this name or text, in any case: ``ncclSystemError``, ``Connection refused``."""
     lower = word.lower()

@@ -28,6 +28,7 @@ _CODE = lazy_regex(
 )
 _KINDS = {"status": "completion", "ncclresult_t": "result", "vendor err": "vendor", "vendor error": "vendor"}
 _NUMBER = lazy_regex(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
+_PORT = lazy_regex(r"(?i)(?:(?:tcp|udp) )?port (?=\d{2,5}$)")
 _PATH = lazy_regex(r"[~/][\w./:@-]{1,200}")
 _WORDS = {
     "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
@@ -266,7 +267,8 @@ def _codes(text: str) -> Iterator[Answer]:
         entry = codes.code(_KINDS.get(word, word), int(found["number"], 0))
         entries: Iterable[codes.Code] = (entry,) if entry is not None else ()
     elif _NUMBER.fullmatch(text):
-        entries = codes.of_number(abs(int(text, 0)))
+        known = terms.named(text)  # a port, say: no SXid of which the table has the thousand alone
+        entries = [code for code in codes.of_number(abs(int(text, 0))) if not known or codes.is_listed(code)]
     else:
         entries = codes.named(text)
     for code in entries:
@@ -275,7 +277,7 @@ def _codes(text: str) -> Iterator[Answer]:
 
 
 def _terms(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
-    for term in terms.named(text):
+    for term in terms.named(_PORT.sub("", text)):
         details: dict[str, Any] = {"also": list(term.also)} if term.also else {}
         number = paths.path_number(term.name, version) if term.kind == "path type" else None
         if number is not None and version is not None:
