@@ -26,6 +26,9 @@ source = "ticket 7"
 """
 
 
+PXN = '{ uses = ["pxn"] }'
+
+
 def entry(
     name: str = "site-switches", since: str = "2.20.3", fixed: str = "open", complaint: str = "hangs",
     when: str = '{ uses = ["alltoall"] }',
@@ -47,7 +50,7 @@ def names() -> dict[str, Defect]:
 
 def test_a_pack_adds_replaces_and_removes_entries(pack: Path) -> None:
     shipped = names()
-    text = f'remove = ["trace-build"]\n{entry()}\n{entry("links-down", fixed="2.99.9")}'
+    text = f'remove = ["trace-build"]\n{entry()}\n{entry("links-down", fixed="2.99.9", when=PXN)}'
     (pack / "defects" / "site.toml").write_text(text, encoding="utf-8")
     table.use([pack])
     held = names()
@@ -75,6 +78,8 @@ def test_an_entry_of_a_pack_leads_and_is_explained(pack: Path, ncdiag: Run) -> N
         (entry(since="2.9.0", fixed="2.8.3"), "fixed in 2.8.3, which is not after its first release 2.9.0"),
         (entry(since="2.9.0", fixed="2.9.0"), "fixed in 2.9.0, which is not after its first release 2.9.0"),
         (entry() + entry(), "two entries are called 'site-switches'"),
+        (entry() + entry("again", since="2.29.2"), "again: 'site-switches' has the same text and condition, and their"),
+        (entry(since="unknown", fixed="2.22.3") + entry("again"), "overlap (2.20.3 to open and unknown to 2.22.3)"),
         (entry(since="2.27.7+cuda12.9"), "'2.27.7+cuda12.9' is not a release such as 2.18.3"),
         (entry(fixed="never"), "'never' is not a release such as 2.18.3"),
         (entry(when='{ gpus = ["hoper"] }'), "unknown family of GPUs 'hoper'\n  help: did you mean 'hopper'?"),
@@ -92,6 +97,35 @@ def test_a_wrong_entry_is_refused_with_file_line_and_the_right_word(pack: Path, 
     with pytest.raises(DefinitionError, match=re.escape(said)) as caught:
         table.tables()
     assert re.match(rf"{re.escape(str(file.resolve()))}:[1-9]\d*: ", str(caught.value))
+
+
+def test_ranges_that_do_not_overlap_and_other_conditions_are_entries_of_their_own(pack: Path) -> None:
+    other = entry("with-graphs", when='{ uses = ["cuda-graphs"] }')
+    text = entry(fixed="2.24.3") + entry("back-again", since="2.24.3") + other
+    (pack / "defects" / "site.toml").write_text(text, encoding="utf-8")
+    table.use([pack])
+    assert {"site-switches", "back-again", "with-graphs"} <= names().keys()
+
+
+def test_a_pack_may_replace_a_shipped_entry_but_not_tell_it_again(pack: Path) -> None:
+    shipped = next(defect for defect in names().values() if defect.product == "nccl" and not defect.when.parts)
+    keys = {"since": shipped.since, "fixed": shipped.fixed, "what": shipped.what.capitalize() + ".", "source": "x"}
+    text = "".join(f"{key} = {value!r}\n" for key, value in keys.items())
+    file = pack / "defects" / "site.toml"
+    file.write_text(f'[[defect]]\nname = "{shipped.name}"\n{text}', encoding="utf-8")
+    table.use([pack])
+    assert names()[shipped.name].source == "x"
+    file.write_text(f'[[defect]]\nname = "mine"\n{text}', encoding="utf-8")
+    table.use(())
+    table._with.cache_clear()  # the file has changed
+    table.use([pack])
+    with pytest.raises(
+        DefinitionError, match=f"mine: '{shipped.name}' has the same text.*\n.*call it '{shipped.name}'"
+    ):
+        table.tables()
+    file.write_text(f'remove = ["{shipped.name}"]\n[[defect]]\nname = "mine"\n{text}', encoding="utf-8")
+    table._with.cache_clear()
+    assert "mine" in names()
 
 
 @pytest.mark.parametrize(

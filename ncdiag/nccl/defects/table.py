@@ -103,7 +103,8 @@ def merged(held: Tables, files: Iterable[tuple[str, str]]) -> Tables:
     """The tables with the entries of these files (name and text) added or put in place of those with the same name.
 
     Raises DefinitionError with file, line and the allowed words: for an unknown key, a release that is none, a range
-    that ends before it begins, a name given twice, a family of GPUs or a feature that no table defines.
+    that ends before it begins, a name given twice, a family of GPUs or a feature that no table defines, and for one
+    defect of a product in two entries (the same text and condition) whose ranges overlap.
     """
     read = [(name, text, _decoded(name, text)) for name, text in files]
     gone = {name for _, _, file in read for name in file.remove}
@@ -119,8 +120,10 @@ def merged(held: Tables, files: Iterable[tuple[str, str]]) -> Tables:
                 _refuse(text, name, entry.name, f"two entries are called {entry.name!r}")
             places[entry.name] = name, text
             _check(entry, name, text, words)
+    defects = _joined(held.defects, [entry for _, _, file in read for entry in file.defect], gone)
+    _check_apart(defects, places)
     return Tables(
-        defects=_joined(held.defects, [entry for _, _, file in read for entry in file.defect], gone),
+        defects=defects,
         minimums=_joined(held.minimums, [entry for _, _, file in read for entry in file.minimum], gone),
         checked=held.checked | {Path(name).stem: file.checked for name, _, file in read if file.checked},
         **words,
@@ -179,6 +182,29 @@ def _check(entry: Defect | Minimum, name: str, text: str, words: dict[str, Any])
     if isinstance(entry, Defect) and entry.low and entry.high and entry.low >= entry.high:
         reason = f"{entry.name}: fixed in {entry.fixed}, which is not after its first release {entry.since}"
         _refuse(text, name, entry.name, reason)
+
+
+def _check_apart(defects: Iterable[Defect], places: dict[str, tuple[str, str]]) -> None:
+    """Refuse an entry that tells a defect of another one again for some of its releases: it would be reported twice."""
+    alike: dict[tuple[Any, ...], list[Defect]] = {}
+    for entry in defects:
+        key = entry.product, entry.what.casefold().rstrip(". "), msgspec.json.encode(entry.when, order="sorted")
+        others = alike.setdefault(key, [])
+        for other in others:
+            new, old = (entry, other) if entry.name in places else (other, entry)
+            if new.name in places and _overlap(new, old):
+                name, text = places[new.name]
+                ranges = f"{new.since} to {new.fixed} and {old.since} to {old.fixed}"
+                reason = (
+                    f"{new.name}: {old.name!r} has the same text and condition, and their releases overlap ({ranges})"
+                )
+                _refuse(text, name, new.name, reason, f"call it {old.name!r} to replace that entry, or end one range")
+        others.append(entry)
+
+
+def _overlap(one: Defect, other: Defect) -> bool:
+    """Do the ranges share a release? An unknown first release is the oldest one."""
+    return not any(a.high and b.low and a.high <= b.low for a, b in ((one, other), (other, one)))
 
 
 def _near(word: str, known: Iterable[str]) -> str:
