@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
+from ncdiag.knowledge.collective.barriers import barrier_waits
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
 from ncdiag.knowledge.collective.given_up import EQUAL_SIZES, UNNAMED, by_collective
 from ncdiag.knowledge.collective.traced import traced_waits
@@ -151,6 +152,7 @@ def waits(job: Job, view: View) -> tuple[Difference, ...]:
         *dumps.waits(dumps.dumps_of(view)),
         *stack_waits(job),
         *traced_waits(job),
+        *barrier_waits(job),
     )
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 

@@ -17,6 +17,7 @@ from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
+from ncdiag.knowledge.collective.barriers import is_late_at_barrier
 from ncdiag.knowledge.version.complaints import (
     NO_CHOICE,
     blames_a_variable,
@@ -271,8 +272,8 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
 def _is_due(defect: Defect, view: View) -> bool:
     if defect.product == "driver" and not defect.shows.frames:
         return True  # its signature is a failure by itself
-    if defect.complaint == "hangs" and ended_on_a_gpu(view):
-        return False  # the ranks wait for one whose kernel failed
+    if defect.complaint == "hangs" and (ended_on_a_gpu(view) or is_late_at_barrier(view)):
+        return False  # the ranks wait for one whose kernel failed, or for one that is known
     if defect.complaint in _ENDS and NO_CHOICE not in defect.shows.events and blames_a_variable(view):
         return False
     names = defect.shows.events
