@@ -23,7 +23,7 @@ GPUS = {
     "grace": "NVIDIA GH200 480GB", "cubemesh": "Tesla V100-SXM2-32GB",
     "amd-cdna": "AMD Instinct MI300X", "mi300": "AMD Instinct MI300X", "mi350": "AMD Instinct MI350X",
     "mi200": "AMD Instinct MI250X", "rdna4": "AMD Radeon AI PRO R9700", "geforce-ada": "NVIDIA GeForce RTX 4090",
-    "spark": "NVIDIA GB10", "h800": "NVIDIA H800",
+    "spark": "NVIDIA GB10", "b100": "NVIDIA B100 PCIe", "b40": "NVIDIA B40", "h800": "NVIDIA H800",
 }  # fmt: skip
 OTHER_GPU = "NVIDIA RTX A6000"
 """A GPU of none of these families."""
@@ -42,7 +42,7 @@ USES = {
     "bfloat16": "We reduce bfloat16.", "average": "We use ncclAvg.", "unload": "The program uses dlclose.",
     "dmabuf": "We use DMA-BUF.", "many-communicators": "There are 52 communicators.",
     "shared-gpu": "We run several ranks on one GPU.", "checkpoint-restore": "We use cuda-checkpoint.",
-    "device-id": "We pass device_id.", "deepep": "We use DeepEP.",
+    "device-id": "We pass device_id.", "deepep": "We use DeepEP.", "ainic": "The cards are AMD Pollara NICs.",
     "one-sided": "We call ncclPutSignal.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
