@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.facts.model import SET_UP, Event, Host, Phase, What
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import SET_UP, Event, Host, Job, Phase, What
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import is_wrong_data
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
@@ -28,6 +29,12 @@ def fits(defect: Defect, view: View) -> bool:
     """Does something go wrong that the defect causes, in the phase in which it does?"""
     alike = _ALIKE.get(defect.complaint, frozenset({defect.complaint}))
     return any(what in alike and _same_phase(defect.phase, phase) for what, phase in troubles(view))
+
+
+@derived
+def is_only_slow(job: Job, view: View) -> bool:
+    """Do people complain about the speed alone? Then the job runs."""
+    return {told.what for told in job.complaints} == {"slow"}
 
 
 def is_of_phase(defect: Defect, view: View) -> bool:

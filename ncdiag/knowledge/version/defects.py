@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Sequence
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.facts.stated import in_use
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
@@ -29,6 +28,7 @@ from ncdiag.knowledge.version.complaints import (
     never_connected,
 )
 from ncdiag.knowledge.version.conditions import holds, is_avoided, of_host
+from ncdiag.knowledge.version.printed import printed, said_framework
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
@@ -37,11 +37,6 @@ from ncdiag.nccl.defects.table import leading, rccl_of
 LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "rocm", "pytorch")
 PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric", "nvshmem")
 ALL: tuple[Product, ...] = (*LIBRARIES, *PLUGINS, "driver")
-_PRINTED: dict[str, tuple[str, str]] = {
-    "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
-    "nvshmem": ("nvshmem-version", "nvshmem"), "rocm": ("rocm-version", "rocm"),
-}  # fmt: skip
-"""The message that says the release of a product, and its field."""
 _SHOWN = 3
 """The number of defects that a line of the table of checks names."""
 _XID = "gpu-xid"
@@ -305,9 +300,9 @@ def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
     if product == "driver":
         text = _driver(host).driver
     elif product == "pytorch":
-        text = (host.frameworks or {}).get("pytorch") or _said_framework(view)
+        text = (host.frameworks or {}).get("pytorch") or said_framework(view)
     else:
-        text = _printed(product, host, view)
+        text = printed(product, host, view)
     return VersionRange.exact(text) if text else None
 
 
@@ -328,22 +323,6 @@ def _uses_rccl(host: Host, view: View) -> bool:
 
 def _driver(host: Host) -> Host | Gpu:
     return host if host.driver else next((gpu for gpu in host.gpus if gpu.driver), host)
-
-
-def _said_framework(view: View) -> str:
-    told = in_use(view.job.contexts, "pytorch")
-    if told is not None:
-        return told.value.split()[-1]
-    said = (c.value for c in view.job.contexts if c.kind == "framework-version")
-    return next((value.split()[-1] for value in said if value.startswith("pytorch ")), "")
-
-
-def _printed(product: str, host: Host, view: View) -> str:
-    event, field = _PRINTED[product]
-    shown = next((str(e.fields.get(field, "")) for e in view.events_on(host.name, [event])), "")
-    told = None if shown else in_use(view.job.contexts, product)
-    text = shown if told is None else told.value.split()[-1]
-    return ".".join(text.split(".")[:3]) if product == "rocm" else text  # 7.1.0 of 7.1.0.0-20-4179531dcd
 
 
 def _shows(signature: Signature, host: Host, view: View) -> bool | None:

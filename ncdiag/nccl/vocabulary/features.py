@@ -19,6 +19,7 @@ from ncdiag.nccl.vocabulary.algorithms import uses_nvls
 _MANY = 20
 """The number of communicators from which on a job has many."""
 _ALL_TO_ALL = lazy_regex(r"all_?to_?all", re.IGNORECASE)
+_AINIC = lazy_regex(r"ionic_\d|roce_ai\d")
 _SEND_RECEIVE = lazy_regex(r"send|recv", re.IGNORECASE)
 
 
@@ -157,9 +158,17 @@ def _fp8(job: Job, _view: View) -> Fact | None:
     return next((e for e in job.events if "float8" in str(e.fields.get("datatype") or "").lower()), None)
 
 
+def _ainic(job: Job, _view: View) -> Fact | None:
+    """AMD's AI network cards: people name them, or they are devices of a rank or host."""
+    told = next((c for c in job.contexts if c.kind == "network" and c.value == "ainic"), None)
+    ranks = (rank for rank in job.ranks if any(_AINIC.match(device.name) for device in rank.net_devices or ()))
+    hcas = (hca for host in job.hosts for hca in host.hcas if _AINIC.match(hca.name))
+    return told or next(ranks, None) or next(hcas, None)
+
+
 _FACTS: dict[str, Callable[[Job, View], Fact | None]] = {
     "comm-split": _split, "ras-client": _ras, "alltoall": _all_to_all, "send-recv": _send_receive,
     "gpus-per-process": _gpus_per_process, "nic-fusion": _fusion, "cumem": _cumem, "many-communicators": _many,
-    "nvls": _nvls, "fp8": _fp8,
+    "nvls": _nvls, "fp8": _fp8, "ainic": _ainic,
 }  # fmt: skip
 """Facts that show a feature, beside its messages, stacks and variables."""
