@@ -42,7 +42,8 @@ USES = {
     "bfloat16": "We reduce bfloat16.", "average": "We use ncclAvg.", "unload": "The program uses dlclose.",
     "dmabuf": "We use DMA-BUF.", "many-communicators": "There are 52 communicators.",
     "shared-gpu": "We run several ranks on one GPU.", "checkpoint-restore": "We use cuda-checkpoint.",
-    "device-id": "We pass device_id.", "deepep": "We use DeepEP.", "ainic": "The cards are AMD Pollara NICs.",
+    "device-id": "We pass device_id.", "deepep": "We use DeepEP.",
+    "bond": "The cards have bonded ports.", "ainic": "The cards are AMD Pollara NICs.",
     "one-sided": "We call ncclPutSignal.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."

@@ -19,7 +19,8 @@ from ncdiag.nccl.vocabulary.algorithms import uses_nvls
 _MANY = 20
 """The number of communicators from which on a job has many."""
 _ALL_TO_ALL = lazy_regex(r"all_?to_?all", re.IGNORECASE)
-_AINIC = lazy_regex(r"ionic_\d|roce_ai\d")
+_AINIC, _BOND = r"^ionic_\d|^roce_ai\d", r"bond_?\d"
+"""The names of devices of AMD's AI network cards, and of bonds."""
 _SEND_RECEIVE = lazy_regex(r"send|recv", re.IGNORECASE)
 
 
@@ -158,17 +159,25 @@ def _fp8(job: Job, _view: View) -> Fact | None:
     return next((e for e in job.events if "float8" in str(e.fields.get("datatype") or "").lower()), None)
 
 
-def _ainic(job: Job, _view: View) -> Fact | None:
-    """AMD's AI network cards: people name them, or they are devices of a rank or host."""
-    told = next((c for c in job.contexts if c.kind == "network" and c.value == "ainic"), None)
-    ranks = (rank for rank in job.ranks if any(_AINIC.match(device.name) for device in rank.net_devices or ()))
-    hcas = (hca for host in job.hosts for hca in host.hcas if _AINIC.match(hca.name))
+def _cards(word: str, pattern: re.Pattern[str], job: Job) -> Fact | None:
+    """What shows that cards are of a kind: the word of people for them, or the name of a device."""
+    told = next((c for c in job.contexts if c.kind == "network" and c.value == word), None)
+    ranks = (rank for rank in job.ranks if any(pattern.search(device.name) for device in rank.net_devices or ()))
+    hcas = (hca for host in job.hosts for hca in host.hcas if pattern.search(hca.name))
     return told or next(ranks, None) or next(hcas, None)
+
+
+def _ainic(job: Job, _view: View) -> Fact | None:
+    return _cards("ainic", re.compile(_AINIC), job)
+
+
+def _bond(job: Job, _view: View) -> Fact | None:
+    return _cards("bond", re.compile(_BOND), job)
 
 
 _FACTS: dict[str, Callable[[Job, View], Fact | None]] = {
     "comm-split": _split, "ras-client": _ras, "alltoall": _all_to_all, "send-recv": _send_receive,
     "gpus-per-process": _gpus_per_process, "nic-fusion": _fusion, "cumem": _cumem, "many-communicators": _many,
-    "nvls": _nvls, "fp8": _fp8, "ainic": _ainic,
+    "nvls": _nvls, "fp8": _fp8, "ainic": _ainic, "bond": _bond,
 }  # fmt: skip
 """Facts that show a feature, beside its messages, stacks and variables."""
