@@ -257,9 +257,9 @@ class _Layout:
             if self.level >= self.ONE_EVIDENCE:
                 break
         read = lead_in("Read")
-        told, room = [note for item in self.report.inputs for note in item.notes], self.page.width - cells.width(read)
+        room = self.page.width - cells.width(read)
         text = _read(self.report, room)
-        both = say("; ").join([text, *told])
+        both = say("; ").join([text, *(note for item in self.report.inputs for note in item.notes)])
         fits = cells.width(both) <= room or self.report.window is None
         self.page.line(both if fits else text, first=read)
         if not fits:
