@@ -8,7 +8,7 @@ import pytest
 from judged import findings
 
 from ncdiag.facts.view import View
-from ncdiag.knowledge.collective.barriers import barrier_waits, is_late_at_barrier
+from ncdiag.facts.vocabulary.barriers import barrier_waits, is_late_at_barrier
 from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource

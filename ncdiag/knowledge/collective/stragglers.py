@@ -11,11 +11,11 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import SET_UP, Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.barriers import OF_KERNELS, barrier_waits
 from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
-from ncdiag.knowledge.collective.barriers import barrier_waits
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
 from ncdiag.knowledge.collective.given_up import EQUAL_SIZES, UNNAMED, by_collective
 from ncdiag.knowledge.collective.traced import traced_waits
@@ -258,6 +258,12 @@ def has_late(difference: Difference, view: View) -> bool:
     for span in difference.provenance:
         view.note(difference, span)
     return "late" in difference.groups
+
+
+@derived
+def is_kernel_barrier(difference: Difference, view: View) -> bool:
+    """Is it a barrier in a kernel, whose own lines say who waited?"""
+    return difference.name.endswith(OF_KERNELS)
 
 
 @derived

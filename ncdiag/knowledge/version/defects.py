@@ -12,11 +12,11 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.barriers import is_late_at_barrier
 from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
-from ncdiag.knowledge.collective.barriers import is_late_at_barrier
 from ncdiag.knowledge.version.complaints import (
     NO_CHOICE,
     blames_a_variable,

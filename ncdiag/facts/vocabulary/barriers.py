@@ -20,7 +20,8 @@ _NUMBERS = lazy_regex(r"\b(tag|rank|nvl|scaleout|scaleup|thread): (\d{1,6})")
 _OWN = ("rank", "nvl", "scaleup", "scaleout")
 """The words before the number of a rank; of two of a barrier, that which differs between the ranks counts."""
 _GIN = "gin"
-_OF_KERNELS = " of DeepEP"
+OF_KERNELS = " of DeepEP"
+"""The end of the name of a barrier that kernels wait in."""
 _TRAP = "unspecified launch failure"
 _FEW = 4
 """More than one missing rank in this number is a regular pattern."""
@@ -46,13 +47,7 @@ def barrier_waits(job: Job) -> Iterator[Difference]:
             }
             spans = dict.fromkeys(span for event, _ in found for span in event.provenance.values())
             provenance = {str(n) if n else "": span for n, span in enumerate(spans)}
-            yield Difference(what="wait", name=f"a {step}{_OF_KERNELS}", groups=groups, provenance=provenance)
-
-
-@derived
-def is_kernel_barrier(difference: Difference, view: View) -> bool:
-    """Is it a barrier in a kernel, whose own lines say who waited?"""
-    return difference.name.endswith(_OF_KERNELS)
+            yield Difference(what="wait", name=f"a {step}{OF_KERNELS}", groups=groups, provenance=provenance)
 
 
 def is_late_at_barrier(view: View) -> bool:
