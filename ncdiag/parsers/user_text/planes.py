@@ -52,6 +52,14 @@ def read(sentence: str) -> list[tuple[str, str]]:
     return [] if _BACK.search(said) else list(_planes(said, beside))
 
 
+def without_loss(sentence: str) -> str:
+    """The sentence without the words that tell of a lost plane: the network goes on, so that they are no complaint."""
+    if "plane" not in sentence.lower():
+        return sentence
+    bare = _ASIDE.sub("", sentence)
+    return _LOST.sub("", bare) if _LOST.search(bare) else sentence
+
+
 def _planes(said: str, beside: str) -> Iterator[tuple[str, str]]:
     found = _LOST.search(said)
     if found is not None:
