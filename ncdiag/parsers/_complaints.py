@@ -21,7 +21,7 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles, verbs
+from ncdiag.parsers.user_text import complained, forms, passed, planes, titles, troubles, verbs
 from ncdiag.parsers.user_text.complained import WORDS
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
@@ -199,10 +199,11 @@ class Complaints:
     def _of_sentence(self, index: int, sentence: str) -> list[Observation]:
         """The complaints of a sentence, each of its parts for itself, and each kind of trouble once."""
         sentence = troubles.claimed(sentence)
-        told = [(what, part) for _, part in segments(sentence) if (what := find(part)) is not None]
-        if not told and (what := find(sentence)) is not None:
-            told = [(what, sentence)]
-        fields = _with_forms([troubles.described(what, part) for what, part in told], sentence)
+        said = planes.without_loss(sentence)
+        told = [(what, part) for _, part in segments(said) if (what := find(part)) is not None]
+        if not told and (what := find(said)) is not None:
+            told = [(what, said)]
+        fields = _with_forms([troubles.described(what, part) for what, part in told], said)
         first = {(each["what"], each.get("form")): each for each in reversed(fields)}
         past: dict[str, Any] = {"is_past": True} if fields and _is_past(sentence) else {}
         return [

@@ -2,7 +2,8 @@ r"""``nvidia-imex-ctl -N`` (and ``-q``): the nodes of an IMEX domain, which shar
 
 Source of the format: NVIDIA IMEX service for NVLink networks, nvidia-imex-ctl: a legend, ``Node #0   - 10.0.0.1   -
 READY   - Version: ...``, the table ``Nodes From\To`` and ``Domain State: UP``; with ``-j`` the same as JSON
-(``nodes``, each with ``status``, ``host`` and ``connections``, and the ``status`` of the domain).
+(``nodes``, each with ``status``, ``host`` and ``connections``, and the ``status`` of the domain). ``-q`` prints only
+the status of the daemon of this host: ``READY``, ``INITIALIZING``, ``UNAVAILABLE``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import decoded
-from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, first_line
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, at_start, first_line
 
 KIND = "imex"
 COMMANDS: tuple[str, ...] = ("nvidia-imex-ctl",)
@@ -31,6 +32,7 @@ _FRAME = (
     r"Connectivity Table Legend:|(?:[A-Z]|!\w!) - [A-Z]|\d{1,2}/\d{1,2}/\d{4} [\d:.]{5,16}\s*$|Nodes:\s*$"
     r"|\s?Nodes From\\To\s"
 )
+_STATUS = r"\s{0,4}(?P<status>[A-Z]{3,16}(?:[ _][A-Z]{2,16}){0,3})\s*$"
 _LIMIT = 2000
 _READY, _CONNECTED = "READY", "C"
 _MOST = 8
@@ -46,6 +48,7 @@ class _Domain(Reading):
         self.addresses: list[str] = []
         self.rows: dict[int, list[str]] = {}
         self.state: str | None = None
+        self.status: str | None = None
         self.last = 0
 
     def node(self, found: re.Match[str]) -> None:
@@ -58,6 +61,10 @@ class _Domain(Reading):
         """The state of the whole, which is the last line."""
         self.state, self.last = found["state"], self.index
 
+    def daemon(self, found: re.Match[str]) -> None:
+        """The status of the daemon of this host alone."""
+        self.status, self.last = found["status"], self.index
+
     def row(self, _: re.Match[str]) -> None:
         """How a node is connected to each."""
         number, *cells = self.line.split()
@@ -65,13 +72,15 @@ class _Domain(Reading):
 
     def end(self) -> None:
         """All of it as one observation."""
+        if self.status not in {None, _READY}:
+            self.observe("Host", at=self.last, imex_lost=[f"its daemon ({self.status})"])
         if not self.nodes and self.state is None:
             return
         lost = [f"{name} ({word})" for name, word in self.nodes.values() if word != _READY]
         lost += _unconnected(self.nodes, self.rows)
         count = len(self.nodes) or None
         self.observe(
-            "Host", at=self.last, imex_domain=self.state, imex_nodes=count, imex_lost=lost if count else None,
+            "Host", at=self.last, imex_domain=self.state, imex_nodes=count, imex_lost=lost if count or lost else None,
             imex_addresses=self.addresses or None,
         )  # fmt: skip
 
@@ -82,6 +91,7 @@ ROWS = Rows(
     Row(_DOMAIN.pattern, _Domain.domain),
     Row(r"\s{1,16}\d{1,4}\s{1,16}(?:[INRDACVM!]{1,4}\s*){1,600}$", _Domain.row),
     Row(_FRAME),
+    Row(_STATUS, _Domain.daemon, belongs=at_start),
     BLANK,
     most=_LIMIT + 1,
 )
@@ -102,8 +112,11 @@ def parse(section: Section) -> Parsed:
 def _unconnected(nodes: Mapping[int, tuple[str, str]], rows: Mapping[int, list[str]]) -> list[str]:
     """Pairs of ready nodes that are not connected."""
     ready = [number for number, (_, state) in nodes.items() if state == _READY]
+    if not nodes:  # a table whose list of nodes was not pasted: a daemon that runs is connected with itself
+        ready = [number for number, cells in rows.items() if cells[number : number + 1] == [_CONNECTED]]
     pairs = [(a, b) for a in ready for b in ready if b < len(rows.get(a, ())) and rows[a][b] != _CONNECTED]
-    return [f"{nodes[a][0]} to {nodes[b][0]} ({rows[a][b]})" for a, b in pairs[:_MOST]]
+    names = {number: name for number, (name, _) in nodes.items()}
+    return [f"{names.get(a, f'node {a}')} to {names.get(b, f'node {b}')} ({rows[a][b]})" for a, b in pairs[:_MOST]]
 
 
 def _of_json(section: Section) -> Parsed:

@@ -95,8 +95,10 @@ def _word(program: Program, slot: Slot) -> str:
     if slot.who or not isinstance(slot.tree, Path):
         return slot.who or "value"
     names = [step.name for step in slot.tree.steps]
+    paths = {bound.name: bound.path for bound in program.each}
+    if not names:  # the bound value itself
+        return paths[slot.tree.start].steps[-1].name.replace("_", " ") if slot.tree.start in paths else "value"
     if names[-1] in _KEYS:
-        paths = {bound.name: bound.path for bound in program.each}
         names = [*(step.name for step in paths[slot.tree.start].steps), *names[:-1]]
         return names[-1].removesuffix("s").replace("_", " ")
     return names[-1].replace("_", " ")

@@ -52,6 +52,18 @@ def test_what_became_of_it(text: str, outcome: str) -> None:
     assert of(text, "outcome") == outcome
 
 
+@pytest.mark.parametrize(
+    ("counts", "outcome"),
+    [
+        ("step 1000|step 2000|step 3000", "running"), ("step 1000|step 1001|step 1002", "failed"),
+        ("step 1000|step 2000|step 1000", "failed"), ("samples: 1000|samples: 2000|samples: 3000", "failed"),
+    ],
+)  # fmt: skip
+def test_a_log_of_few_steps_tells_by_their_numbers_that_the_job_went_on(counts: str, outcome: str) -> None:
+    before, *after = (f"{count} loss 2.1\n" for count in counts.split("|"))
+    assert of(READY + before + WARN + "".join(after), "outcome") == outcome
+
+
 HELLO = "".join(f"Hello, world, I am {rank} of 2, (Open MPI v4.1.5, package: Open MPI)\n" for rank in range(2))
 REFUSED = "srun: error: n1: task 1: Exited with exit code 1\n"
 

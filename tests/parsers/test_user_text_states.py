@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ncdiag.parsers.user_text import states
+from ncdiag.parsers.user_text import idle, states
 from ncdiag.text.reading.job import facts_of
 
 
@@ -64,3 +64,21 @@ def test_a_list_below_its_heading_states_each_item() -> None:
     text = "These settings are disabled in the BIOS:\n- SVM\n- IOMMU\n- ACS\n\nIt hangs.\n- MIG\n"
     told = {c.value for c in facts_of({"text": [text]}).contexts if c.kind == "state"}
     assert told == {"iommu-off", "acs-off"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("Our health check says IMEX not ready on all idle GB300 nodes.", ["hosts-idle", "imex-not-ready"]),
+        ("The rack is idle, and IMEX is DOWN there.", ["hosts-idle", "imex-not-ready"]),
+        ("No job runs on the trays.", ["hosts-idle"]),
+        ("No pods are scheduled on n3.", ["hosts-idle"]),
+        ("IMEX is ready on the idle nodes.", ["hosts-idle"]),
+        ("Is IMEX down on the idle nodes?", []),
+        ("The GPUs are idle half of the time.", []),
+        ("IMEX is not ready on two nodes, and the job fails.", ["imex-not-ready"]),
+    ],
+)
+def test_idle_hosts(sentence: str, wanted: list[str]) -> None:
+    """Idle are hosts without a job; GPUs that wait are not meant."""
+    assert idle.read(sentence) == wanted

@@ -120,7 +120,8 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
         return bool(seen.finished)
-    return _finished_around(at, seen) or _progressed(at, seen, 1 if waits(event) else _STEPS_NEEDED)
+    went = _finished_around(at, seen) or _progressed(at, seen, 1 if waits(event) else _STEPS_NEEDED)
+    return went or _steps_made_after(at, view) >= _STEPS_NEEDED
 
 
 @derived
@@ -181,6 +182,28 @@ def _progressed(at: Place, marks: Marks, needed: int) -> bool:
     source, line = at
     steps, served = marks.stepped.get(source, []), marks.served.get(source, [])
     return len(steps) - bisect_right(steps, line) >= needed or bisect_right(served, line) < len(served)
+
+
+def _steps_made_after(at: Place, view: View) -> float:
+    """The steps between the first and the last that its source prints after a line; logs may print each thousandth.
+
+    Of a counter that rises all the time: one that begins again is that of another run.
+    """
+    told = view.remembered(("counted steps",), lambda: _counted(view.job))
+    counts = [count for line, count in told.get(at[0], ()) if line > at[1]]
+    return counts[-1] - counts[0] if counts and counts == sorted(set(counts)) else 0
+
+
+def _counted(job: Job) -> dict[str, list[tuple[int, float]]]:
+    """The lines of each source that print a step, in ascending order, each with the number of the step."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for event in job.events:
+        at, count = place(event), event.fields.get("counted")
+        if event.event != _STEP or "sample" in str(event.fields.get("counter")).lower():
+            continue  # many samples make one step
+        if at is not None and isinstance(count, int | float):
+            found.setdefault(at[0], []).append((at[1], count))
+    return {source: sorted(steps) for source, steps in found.items()}
 
 
 def _began(at: Place, view: View) -> bool:

@@ -38,5 +38,6 @@ def ratio(part: float | None, whole: float | None) -> float | None:
 
 @derived
 def told_fraction_of_test(job: Job, view: View) -> float | None:
-    """The rate of NCCL divided by that of a test of one link without it, by people's words."""
-    return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))
+    """The rate of NCCL, or of the job, divided by that of a test of one link without it, by people's words."""
+    reached = told(job, view, {"nccl"}) or told(job, view, {"job"})
+    return ratio(reached, told(job, view, {"rdma-test", "tcp"}))

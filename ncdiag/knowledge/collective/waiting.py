@@ -20,6 +20,9 @@ _LATE_SHARE = 3
 _IDLE_PERCENT, _IDLE_SHARE = 2, 0.3
 """The largest load of a GPU on which no kernel runs, and the share of its power limit that it stays below."""
 
+_ACTIVE_PERCENT, _POWER_SHARE = 15, 0.6
+"""The use of the memory, or without it the share of its power limit, from which a GPU surely computes."""
+
 
 @derived
 def rests(gpu: Gpu, view: View) -> bool | None:
@@ -99,6 +102,24 @@ def all_spin(job: Job, view: View) -> bool:
     shown = all(gpu.memory_activity_percent is not None and spins(gpu, view) for gpu in every)
     went_on = "finished" if is_said_to_hang(job) else "running"  # steps before a hang say nothing of it
     return len(every) >= _FEW and shown and outcome(job, view) not in {"finished", went_on}
+
+
+@derived
+def all_compute(job: Job, view: View) -> bool:
+    """Do all GPUs that are busy compute: they use their memory, or draw much power? No where none is busy."""
+    busy = [gpu for gpu in _gpus(job) if not rests(gpu, view)]
+    computing = [gpu for gpu in busy if spins(gpu, view) is False and _uses_memory(gpu)]
+    for gpu in computing[:1]:
+        view.note(gpu, "memory_activity_percent" if gpu.memory_activity_percent is not None else "power_watts")
+    return bool(busy) and len(computing) == len(busy)
+
+
+def _uses_memory(gpu: Gpu) -> bool:
+    """Does the GPU read and write its memory, or else draw much of its power?"""
+    if gpu.memory_activity_percent is not None:
+        return gpu.memory_activity_percent >= _ACTIVE_PERCENT
+    power, limit = gpu.power_watts, gpu.power_limit_watts
+    return bool(power and limit and power >= limit * _POWER_SHARE)
 
 
 def _gpus(job: Job) -> list[Gpu]:

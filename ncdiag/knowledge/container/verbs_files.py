@@ -13,7 +13,9 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View
 
-_ABSENT = lazy_regex(r"(?i)open(?:ing)?(?:_| (?:the )?)device\b.{0,80}\bno such file or directory")
+_ABSENT = lazy_regex(
+    r"(?i)open(?:ing)?(?:_| (?:the )?)device\b.{0,80}\b(?:no such file or directory|ENOENT|errno[ =:]{1,3}2\b)"
+)
 """A failure of ibv_open_device, or of a program's own words for it, with ENOENT."""
 _REFUSED, _NOT_OPENED = "device-file-refused", "ib-open-device-failed"
 _VERBS = "uverbs"
@@ -89,6 +91,18 @@ def open_hides_permission(host: Host, view: View) -> bool | None:
     if failed.event == _REFUSED:
         return True
     return any(name.startswith(_VERBS) for each in known for name in each.infiniband_devices or ()) if known else None
+
+
+@derived
+def open_may_hide_permission(host: Host, view: View) -> bool:
+    """Did opening a card fail with ENOENT, by an event or a complaint, and no list shows whether its file exists?"""
+    if any(each.infiniband_devices is not None for each in _alike(host, view)):
+        return False
+    said = next((each for each in view.job.complaints if _ABSENT.search(each.text)), None)
+    failed = said or _failed(host, view)
+    if failed is not None:
+        view.note(failed)
+    return failed is not None
 
 
 @derived

@@ -1,15 +1,19 @@
-"""Whether the job needs IMEX, which lets GPUs of several hosts share memory over NVLink.
+"""IMEX, which lets GPUs of several hosts share memory over NVLink: whether it works, rests, or is needed.
 
 Source: NVIDIA, IMEX Service for NVLink Networks (multi-node-nvlink-systems/imex-guide): only systems whose NVLink spans
-hosts, such as GB200 NVL72, have a domain.
+hosts, such as GB200 NVL72, have a domain. NVIDIA/k8s-dra-driver-gpu, README: a ComputeDomain starts the daemons of its
+nodes for a workload and ends them with it.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Host, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _UP = "UP"
 _OF_ONE_HOST = lazy_regex(r"(?:NVIDIA )?(?:Tesla|GeForce|Quadro|RTX|TITAN|[AHLV]\d{1,3}S?|T4|B[23]00)\b")
@@ -28,3 +32,117 @@ def is_imex_needless(job: Job, view: View) -> bool:
         return False
     view.note(gpus[0], "model")
     return True
+
+
+_REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
+"""NCCL's messages when GPUs of several hosts should share memory, and the attempt failed."""
+OWN_DAEMON = "its daemon"
+"""Stands in `Host.imex_lost` for the host that was asked."""
+_DOWN = "DOWN"
+_IMEX, _AWAY = "nvidia-imex", "UNAVAILABLE"
+_RESTS_TOLD = frozenset({"hosts-idle", "imex-not-ready"})
+_SHOWN = 3
+
+
+@derived
+def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | None:
+    """The part of IMEX that fails, empty for none; None where NCCL failed with it and its state was not shown."""
+    if imex_rests(host, view):
+        return ""
+    if host.imex_lost or host.imex_domain not in {None, _UP}:
+        view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
+        return "domain"
+    refused = view.events_on(host.name, _REFUSED)
+    if refused and host.imex_channels is not None and not host.imex_channels:
+        view.note(host, "imex_channels")
+        return "channels"
+    return "" if host.imex_domain == _UP or not refused else None
+
+
+@derived
+def imex_rests(host: Host, view: View) -> bool:
+    """Is IMEX off on a host without a job? It comes up for a job or a ComputeDomain, with the list of its nodes.
+
+    Off means also that no node of its domain has a daemon: one that is asked for starts those of the others. Daemons
+    that run and are not connected do not rest.
+    """
+    if not _is_without_job(view.job, view) or view.events_on(host.name, _SHARES):
+        return False
+    return is_imex_asleep(host, view) or any(s.name == _IMEX and s.active is False for s in host.services)
+
+
+@derived
+def is_imex_asleep(host: Host, view: View) -> bool:
+    """Is the domain DOWN without a daemon that runs, or the daemon of the host not ready?"""
+    lost = host.imex_lost or ()
+    if host.imex_domain not in {None, _DOWN} or not (host.imex_domain or lost):
+        return False
+    view.note(host, "imex_domain" if host.imex_domain else "imex_lost")
+    away = all(_AWAY in node or node.startswith(OWN_DAEMON) for node in lost)
+    return away and (not lost or host.imex_domain is None or len(lost) >= (host.imex_nodes or 1))
+
+
+@derived
+def imex_rests_told(job: Job, view: View) -> bool:
+    """Does somebody say of idle hosts that IMEX is not ready there, and complain of nothing else?"""
+    told = [context for context in job.contexts if context.kind == "state" and context.value in _RESTS_TOLD]
+    if {context.value for context in told} != _RESTS_TOLD or not _is_without_job(job, view):
+        return False
+    for context in told:
+        view.note(context)
+    return not any(host.imex_domain or host.imex_lost for host in job.hosts)
+
+
+def _is_without_job(job: Job, view: View) -> bool:
+    """Does nothing show or tell of a job? Whoever complains of IMEX alone must say that the hosts are idle."""
+    said = any(context.kind == "state" and context.value == "hosts-idle" for context in job.contexts)
+    if job.ranks or job.benchmarks or job.throughputs or (job.complaints and not said) or fails_beside_imex(job, view):
+        return False
+    return not any(is_open_failure(event, view) for event in job.events if event.origin != "kernel")
+
+
+@derived
+def fails_beside_imex(job: Job, view: View) -> bool:
+    """Does somebody complain of anything but of IMEX itself: of a job, a program, a call?"""
+    return any("imex" not in complaint.text.lower() for complaint in job.complaints)
+
+
+_SHARES = ("mnnvl-state", *_REFUSED)
+"""Lines of ranks whose GPUs are in one NVLink domain with those of other hosts."""
+
+
+@derived
+def imex_stop(host: Host, view: View) -> str | None:
+    """Why programs on the host cannot share GPU memory with other hosts, as a phrase; empty if they can.
+
+    A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts. None where
+    neither the domain nor such lines were seen.
+    """
+    if imex_rests(host, view):
+        return ""
+    if host.imex_domain == _DOWN:
+        view.note(host, "imex_domain")
+        return "is DOWN"
+    spans = view.events_on(host.name, _SHARES)
+    service = next((s for s in host.services if s.name == _IMEX and s.active is False), None)
+    if spans and service is not None:
+        view.note(service)
+        return "has no daemon: nvidia-imex does not run"
+    if spans and host.imex_channels is not None and not host.imex_channels:
+        view.note(host, "imex_channels")
+        return "cannot be used: programs see no channel"
+    return None if host.imex_domain is None and spans else ""
+
+
+@derived
+def imex_size(host: Host, view: View) -> str:
+    """The size of the IMEX domain, `` (18 nodes)``; empty where it was not shown."""
+    return f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
+
+
+@derived
+def imex_state(host: Host, view: View) -> str:
+    """The state of the IMEX domain and the nodes that it lost: ``DEGRADED: n2 (UNAVAILABLE)``."""
+    lost = list(host.imex_lost or ())
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    return (host.imex_domain or "not whole") + (f": {', '.join(lost[:_SHOWN])}{more}" if lost else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
@@ -148,90 +147,6 @@ def nvls_refused(host: Host, view: View) -> bool | None:
             view.note(event)
             return True
     return False if told else None
-
-
-_REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
-"""NCCL's messages when GPUs of several hosts should share memory, and the attempt failed."""
-_UP = "UP"
-_IMEX, _AWAY = "nvidia-imex", "UNAVAILABLE"
-_SHOWN = 3
-
-
-@derived
-def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | None:
-    """The part of IMEX that fails, empty for none; None where NCCL failed with it and its state was not shown."""
-    if imex_rests(host, view):
-        return ""
-    if host.imex_lost or host.imex_domain not in {None, _UP}:
-        view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
-        return "domain"
-    refused = view.events_on(host.name, _REFUSED)
-    if refused and host.imex_channels is not None and not host.imex_channels:
-        view.note(host, "imex_channels")
-        return "channels"
-    return "" if host.imex_domain == _UP or not refused else None
-
-
-@derived
-def imex_rests(host: Host, view: View) -> bool:
-    """Is the IMEX daemon off on a host without a job? Clusters that start it for each job leave it so.
-
-    Off means also that no node of its domain has a daemon: one that is asked for starts those of the others.
-    """
-    idle = not view.job.ranks and not view.job.complaints and not view.events_on(host.name, _SHARES)
-    if not idle:
-        return False
-    away = [node for node in host.imex_lost or () if _AWAY in node]
-    if host.imex_domain == "DOWN" and away and len(away) == host.imex_nodes:
-        return True
-    return any(service.name == _IMEX and service.active is False for service in host.services)
-
-
-@derived
-def fails_beside_imex(job: Job, view: View) -> bool:
-    """Does somebody complain of anything but of IMEX itself: of a job, a program, a call?"""
-    return any("imex" not in complaint.text.lower() for complaint in job.complaints)
-
-
-_SHARES = ("mnnvl-state", *_REFUSED)
-"""Lines of ranks whose GPUs are in one NVLink domain with those of other hosts."""
-
-
-@derived
-def imex_stop(host: Host, view: View) -> str | None:
-    """Why programs on the host cannot share GPU memory with other hosts, as a phrase; empty if they can.
-
-    A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts. None where
-    neither the domain nor such lines were seen.
-    """
-    if imex_rests(host, view):
-        return ""
-    if host.imex_domain == "DOWN":
-        view.note(host, "imex_domain")
-        return "is DOWN"
-    spans = view.events_on(host.name, _SHARES)
-    service = next((s for s in host.services if s.name == _IMEX and s.active is False), None)
-    if spans and service is not None:
-        view.note(service)
-        return "has no daemon: nvidia-imex does not run"
-    if spans and host.imex_channels is not None and not host.imex_channels:
-        view.note(host, "imex_channels")
-        return "cannot be used: programs see no channel"
-    return None if host.imex_domain is None and spans else ""
-
-
-@derived
-def imex_size(host: Host, view: View) -> str:
-    """The size of the IMEX domain, `` (18 nodes)``; empty where it was not shown."""
-    return f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
-
-
-@derived
-def imex_state(host: Host, view: View) -> str:
-    """The state of the IMEX domain and the nodes that it lost: ``DEGRADED: n2 (UNAVAILABLE)``."""
-    lost = list(host.imex_lost or ())
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-    return (host.imex_domain or "not whole") + (f": {', '.join(lost[:_SHOWN])}{more}" if lost else "")
 
 
 _REGISTERED = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host
+from ncdiag.facts.model import Host, Job
 from ncdiag.facts.view import View
 from ncdiag.knowledge.version.conditions import holds
 from ncdiag.knowledge.version.defects import version_of
@@ -19,6 +19,20 @@ def below_minimum(host: Host, view: View) -> tuple[str, ...]:
     With the source and the day on which it was read. A release or condition that is unknown yields none.
     """
     return tuple(filter(None, (_said(minimum, host, view) for minimum in tables().minimums)))
+
+
+@derived
+def is_below_needed(host: Host, view: View) -> bool:
+    """Is a release older than an advisory asks for that is about more than security, so that a job may go wrong?"""
+    return any(_said(minimum, host, view) for minimum in tables().minimums if not minimum.security)
+
+
+@derived
+def needed_releases(job: Job, view: View) -> str:
+    """What `is_below_needed` finds first, in parentheses behind a blank; empty for nothing."""
+    needed = [minimum for minimum in tables().minimums if not minimum.security]
+    said = next((found for host in job.hosts for each in needed if (found := _said(each, host, view))), "")
+    return f" ({said})" if said else ""
 
 
 @derived

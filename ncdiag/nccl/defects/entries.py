@@ -145,7 +145,7 @@ class Minimum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A release that an advisory asks for at least, where its condition holds.
 
     ``branches`` are for single branches, by the beginning of the release (``580``); ``least`` is for all others, empty
-    for none. ``why`` completes the sentence "older than RELEASE: ".
+    for none. ``why`` completes the sentence "older than RELEASE: ". ``security``: jobs run as well with an older one.
     """
 
     name: str
@@ -154,6 +154,7 @@ class Minimum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     branches: dict[str, str] = {}
     why: str
     when: Condition = Condition()
+    security: bool = False
     source: str
     checked: str
 

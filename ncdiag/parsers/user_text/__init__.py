@@ -24,6 +24,7 @@ from ncdiag.parsers.user_text import (
     context,
     followed,
     hosts,
+    idle,
     in_use,
     labels,
     lengths,
@@ -318,7 +319,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         *(observe(section, index, "Context", kind="state", value=s, **part, text=text) for s in stated),
         *(
             observe(section, index, "Context", kind="state", value=s, text=text)
-            for s in (*loads.read(sentence), *unharmed.read(sentence))
+            for s in (*loads.read(sentence), *unharmed.read(sentence), *idle.read(sentence))
         ),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
         *(

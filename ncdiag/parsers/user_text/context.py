@@ -75,7 +75,7 @@ LEXER = Lexer(
         Word("cloud", "huawei", r"huawei\scloud", "华为云"),
         *(Word("cloud", name, name) for name in ("runpod", "coreweave", r"lambda\slabs", "vast.ai")),
         Word("instance-type", "",
-             r"[a-z]{1,3}\d[a-z]{0,3}\.(?:\d{1,3}xlarge|xlarge|metal)|a[23]-(?:high|mega|ultra)gpu-\d{1,2}g"
+             r"[a-z]{1,3}\d[a-z]{0,3}(?:-[a-z]{1,2}\d{3})?\.(?:\d{1,3}xlarge|xlarge|metal)|a[23]-(?:high|mega|ultra)gpu-\d{1,2}g"
              r"|(?:standard_)?n[dcv]\d{1,3}\w{0,12}_v\d|bm\.gpu[\w.]{0,20}"),
         Word("vm", "vm", r"vms?|virtual\smachines?|guest", "虚拟机"),
         Word("vm", "proxmox", "proxmox"),

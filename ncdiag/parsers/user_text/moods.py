@@ -173,3 +173,16 @@ def stated(sentence: str) -> str:
     """What the sentence says was done and is so, without its quotations; empty for a question, a plan or a wish."""
     said, asked = split_question(without_quotes(sentence))
     return said if not asked and holds(said) else ""
+
+
+_TELLER = lazy_regex(
+    r"^[^,.;]{0,60}\b(?:says?|said|reports?|reported|confirms?|confirmed|tells?|told)\s"
+    r"(?:(?:me|us)\s)?(?:that\s)?(?=\w)",
+    re.IGNORECASE,
+)
+"""Who reports it: a team that sees the network knows."""
+
+
+def without_teller(sentence: str) -> str:
+    """The sentence without who reports it at its start: ``the network team says that one plane is down``."""
+    return _TELLER.sub("", sentence)

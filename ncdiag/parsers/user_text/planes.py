@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.user_text.counted import ARTICLES, SPELT, number
-from ncdiag.parsers.user_text.moods import stated
+from ncdiag.parsers.user_text.moods import stated, without_teller
 
 _N = rf"(?:\d{{1,2}}|{'|'.join((*ARTICLES, *SPELT))})"
 _OTHER = r"(?<!control )(?<!data )(?<!management )(?<!user )(?<!power )(?<!ground )(?<!mid)(?<!back)(?<!air)"
@@ -31,14 +31,6 @@ _TOTAL = lazy_regex(
     re.IGNORECASE,
 )
 
-_TELLER = lazy_regex(
-    r"^[^,.;]{0,60}\b(?:says?|said|reports?|reported|confirms?|confirmed|tells?|told)\s"
-    r"(?:(?:me|us)\s)?(?:that\s)?(?=\w)",
-    re.IGNORECASE,
-)
-"""Who reports it: a team that sees the network knows."""
-
-
 _BACK = lazy_regex(
     r"\b(?:is|are|came|comes|got|went|now)\s(?:\w+\s)?(?:back|up)\b|\b(?:restored|repaired|replaced|recovered|maintenance)\b",
     re.IGNORECASE,
@@ -46,19 +38,33 @@ _BACK = lazy_regex(
 """The plane works again, or somebody switched it off."""
 
 
+_ASIDE = lazy_regex(r"\s{0,2}\([^()]{0,80}\)(?=[\s,.;:!]|$)")
+"""What stands in parentheses: ``One plane (planarized, 4 planes) failed`` is read without it."""
+
+
 def read(sentence: str) -> list[tuple[str, str]]:
     """``plane-lost`` with a number of planes, of how many where that is named; ``planes`` with their number."""
     if "plane" not in sentence.lower():
         return []
-    said = stated(_TELLER.sub("", sentence))
-    return [] if _BACK.search(said) else list(_planes(said))
+    bare = without_teller(_ASIDE.sub("", sentence))
+    said = stated(bare)
+    beside = " ".join(found[0] for found in _ASIDE.finditer(sentence)) if said else ""
+    return [] if _BACK.search(said) else list(_planes(said, beside))
 
 
-def _planes(said: str) -> Iterator[tuple[str, str]]:
+def without_loss(sentence: str) -> str:
+    """The sentence without the words that tell of a lost plane: the network goes on, so that they are no complaint."""
+    if "plane" not in sentence.lower():
+        return sentence
+    bare = _ASIDE.sub("", sentence)
+    return _LOST.sub("", bare) if _LOST.search(bare) else sentence
+
+
+def _planes(said: str, beside: str) -> Iterator[tuple[str, str]]:
     found = _LOST.search(said)
     if found is not None:
         count, total = found["n"] or found["the_n"], found["total"] or found["the_total"]
         lost = number(count) if count else 1
         yield "plane-lost", f"{lost} of {number(total)}" if total else f"{lost}"
-    if (whole := _TOTAL.search(said)) and number(whole["total"]) > 1:
+    if (whole := _TOTAL.search(said) or _TOTAL.search(beside)) and number(whole["total"]) > 1:
         yield "planes", f"{number(whole['total'])} planes"

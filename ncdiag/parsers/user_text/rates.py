@@ -31,6 +31,7 @@ _RATE = lazy_regex(
     rf"(?P<unit>{_UNIT})(?![A-Za-z0-9_/])"
     rf"|(?<![A-Za-z0-9_.-])(?P<name>{_CALLED})(?![A-Za-z0-9_])"
     rf"|(?<=instead of )(?:about |around |~)?(?P<other>\d{{1,5}}(?:\.\d{{1,3}})?)(?!{_OF_OTHERS})"
+    rf"|(?:(?<=reach )|(?<=reaches )|(?<=reached ))(?P<bare>\d{{1,5}}(?:\.\d{{1,3}})?)(?!{_OF_OTHERS})"
 )
 _BARE = ("G", "Gb")
 """Units without a time: they are those of a link, or of something else."""
@@ -69,7 +70,7 @@ _LINK_TOLD = lazy_regex(
 """Before the rate of a link or a network that somebody states, without a program that measured it."""
 _EXPECTED_BEFORE = lazy_regex(
     r"""(?:expect\w*|should|would|could|theor\w+|line\srate|peak|max(?:imum)?|advertised|rated|capable|instead\sof
-      |rather\sthan|out\sof|of\s(?:the|our)|理论|应该|应有|预期|标称|可以达到)[^.;\d]{0,30}$""",
+      |rather\sthan|out\sof|of\s(?:the|our)(?![^.;]*:)|理论|应该|应有|预期|标称|可以达到)[^.;\d]{0,30}$""",
     _FLAGS,
 )
 _EXPECTED_BEHIND = lazy_regex(r"^\W{0,3}(?:expected|theor|line[ -]rate|peak|in theory|that we expect)", re.IGNORECASE)
@@ -106,12 +107,12 @@ _OF_ANY = lazy_regex(r"^(?!.*tcp).*(?:connections?|flows?)$", re.IGNORECASE)
 """What NCCL and RDMA have as well as TCP."""
 _REACHED = lazy_regex(
     r"""\b(?:reach\w*|gets?|got|gives?|achiev\w*|only|just|stuck|about|around|shows?|carr\w+|saturat\w*|sees?|limited|runs?
-      |peaks?)\b|只有|跑到|达到|仅|大概|左右""",
+      |peaks?|(?:is|are|was|stays?)[ ]at)\b|只有|跑到|达到|仅|大概|左右""",
     _FLAGS,
 )
 _BETWEEN = lazy_regex(
     r"""\b(?:nodes|hosts|machines|servers|between|across|network|nload|iftop|bandwidth|throughput|multi-?node|inter-?node
-      |traffic)\b|跨机|双机|多机|两机|节点间|网络|带宽""",
+      |traffic|connections?|same[ ]ports|perftest)\b|跨机|双机|多机|两机|节点间|网络|带宽""",
     _FLAGS,
 )
 _BEHIND = 40
@@ -143,6 +144,8 @@ class RateReader:
         self._last = place
         found = list(_RATE.finditer(line)) if len(line) <= _LONGEST else []
         end, unit = 0, None
+        named = {str(each.lastgroup) for each in _SUBJECTS.finditer(line)} if found else set()
+        self._topic.is_rdma = bool(named & {"rdma", "nccl"}) and "tcp" not in named
         self._topic.is_between = bool(found) and _BETWEEN.search(line) is not None
         for each, following in zip_longest(found, found[1:]):
             before, behind = line[end : each.start()], line[each.end() : following.start() if following else None]
@@ -160,6 +163,8 @@ class _Topic:
 
     def __init__(self) -> None:
         self.tool, self.gpu, self.streams = "", False, ""
+        self.is_rdma = False
+        """Does the line mention a test of RDMA or NCCL, whose connections are no streams of TCP?"""
         self.is_between = False
         """Does the line mention several hosts or of their network?"""
 
@@ -172,7 +177,7 @@ class _Topic:
                 self.tool, self.gpu, self.streams = kind, gpu, ""
             elif kind in {"gpu", "host"}:
                 self.gpu = gpu = kind == "gpu"
-            elif self.tool in {"", "tcp"} or not _OF_ANY.search(named[0]):
+            elif not _OF_ANY.search(named[0]) or (self.tool in {"", "tcp"} and not self.is_rdma):
                 self.streams, self.tool = kind, "tcp"
 
     def of(self) -> str:
@@ -225,7 +230,7 @@ def _gbps(number: re.Match[str], unit: str | None) -> float | None:
         return _NAMES[number["name"].upper().replace("-", "")]
     if unit is None:
         return None
-    value = float(number["number"] or number["other"])
+    value = float(number["number"] or number["other"] or number["bare"])
     scale = 1e-3 if unit[0] in "Mm" else 1.0
     is_bytes = unit == _A_SECOND or re.match(r"[GM]i?B(?:/s|ps)", unit) is not None
     return value * scale * (8 if is_bytes else 1) or None
