@@ -7,7 +7,8 @@ from ncdiag.cells.vocabulary import vocabulary
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_elsewhere, open_failures, place, ready_places, went_on
+from ncdiag.facts.vocabulary.outcome import is_elsewhere, open_failures, ready_places, went_on
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.messages import about
 from ncdiag.messages.vocabulary.reasons import category, error_name, reason
 from ncdiag.nccl import reasons

@@ -98,6 +98,23 @@ def test_the_log_of_another_node_below_is_no_sign_that_the_job_went_on(steps: st
     assert of(steps + FULL + steps.replace(" 04:", " 05:"), "outcome") == ("running" if steps is DATED else "failed")
 
 
+def of_nodes(first: str, second: str) -> str:
+    return of(f"user@n0:~$ tail train.log\n{first}user@n1:~$ tail train.log\n{second}", "outcome")
+
+
+def test_the_log_of_another_node_below_its_own_prompt_is_none_either() -> None:
+    assert of_nodes(UNDATED + FULL, UNDATED) == "failed"
+    assert of_nodes(UNDATED + FULL, UNDATED.replace("step ", "step 1")) == "running"  # it came further
+    assert of_nodes(UNDATED + FULL + UNDATED.replace("step ", "step 1"), UNDATED) == "running"
+
+
+def test_steps_that_are_earlier_by_their_time_are_none() -> None:
+    failed = "2026-03-02 04:11:30,000 ERROR " + FULL
+    earlier = DATED.replace("step ", "step 1").replace(" 04:", " 03:")
+    assert of(DATED + failed + earlier, "outcome") == "failed"
+    assert of(DATED + failed + earlier.replace(" 03:", " 05:"), "outcome") == "running"
+
+
 def test_a_counter_of_an_epoch_begins_again() -> None:
     epochs = ["".join(f"Epoch {epoch} step {n} loss 2.{n:02d}\n" for n in range(12)) for epoch in (1, 2)]
     assert of(epochs[0] + FULL + epochs[1], "outcome") == "running"

@@ -20,6 +20,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
+from ncdiag.facts.vocabulary.later_steps import STEP, steps_behind, steps_made_after
+from ncdiag.facts.vocabulary.places import Place, place
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 from ncdiag.facts.vocabulary.singletons import was_a_tool
 from ncdiag.facts.vocabulary.waits import waits
@@ -33,7 +35,7 @@ _RETURN, _IN_PROGRESS = "error-return", 7
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
 _GREETINGS = frozenset({"program-greets", "rank-announced"})
 _AFTER_START = frozenset({"hangs", "crashes", "slow", "wrong-results"})
-_STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
+_EXIT, _ENDED = "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
 """The number of steps after a failure that show that the job continued; other ranks may still print one or two."""
@@ -61,15 +63,6 @@ _FAULTS = frozenset({4, 6, 7, 8, 11})
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = lazy_regex(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """Messages of the hardware about a fault that it recovered from."""
-Place = tuple[str, int]
-"""A source, and a line number in it."""
-
-
-def place(fact: object, field: str = "") -> Place | None:
-    """The place where a fact, or one field of it, was printed; None if unknown."""
-    provenance: dict[str, Span] = getattr(fact, "provenance", None) or {}
-    span = provenance.get(field) or provenance.get("")
-    return (span.source, span.line) if span is not None else None
 
 
 @derived
@@ -120,8 +113,8 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
         return bool(seen.finished)
-    went = _finished_around(at, seen) or _progressed(at, seen, 1 if waits(event) else _STEPS_NEEDED)
-    return went or _steps_made_after(at, view) >= _STEPS_NEEDED
+    went = _finished_around(at, seen) or _progressed(event, at, view, 1 if waits(event) else _STEPS_NEEDED)
+    return went or steps_made_after(event, at, view) >= _STEPS_NEEDED
 
 
 @derived
@@ -178,32 +171,11 @@ def _finished_around(at: Place, marks: Marks) -> bool:
     return later > 0 and bisect_left(begun, ends[later - 1]) == bisect_right(begun, line)
 
 
-def _progressed(at: Place, marks: Marks, needed: int) -> bool:
+def _progressed(event: Event, at: Place, view: View, needed: int) -> bool:
+    """Did the job make ``needed`` steps after the line, or answer a request?"""
     source, line = at
-    steps, served = marks.stepped.get(source, []), marks.served.get(source, [])
-    return len(steps) - bisect_right(steps, line) >= needed or bisect_right(served, line) < len(served)
-
-
-def _steps_made_after(at: Place, view: View) -> float:
-    """The steps between the first and the last that its source prints after a line; logs may print each thousandth.
-
-    Of a counter that rises all the time: one that begins again is that of another run.
-    """
-    told = view.remembered(("counted steps",), lambda: _counted(view.job))
-    counts = [count for line, count in told.get(at[0], ()) if line > at[1]]
-    return counts[-1] - counts[0] if counts and counts == sorted(set(counts)) else 0
-
-
-def _counted(job: Job) -> dict[str, list[tuple[int, float]]]:
-    """The lines of each source that print a step, in ascending order, each with the number of the step."""
-    found: dict[str, list[tuple[int, float]]] = {}
-    for event in job.events:
-        at, count = place(event), event.fields.get("counted")
-        if event.event != _STEP or "sample" in str(event.fields.get("counter")).lower():
-            continue  # many samples make one step
-        if at is not None and isinstance(count, int | float):
-            found.setdefault(at[0], []).append((at[1], count))
-    return {source: sorted(steps) for source, steps in found.items()}
+    served = marks(view.job, view).served.get(source, [])
+    return len(steps_behind(event, at, view)) >= needed or bisect_right(served, line) < len(served)
 
 
 def _began(at: Place, view: View) -> bool:
@@ -218,8 +190,7 @@ def is_in_the_way(event: Event, view: View) -> bool:
     It takes less than `went_on`, for failures that keep their process, or all of them, from the first step.
     """
     at = place(event)
-    steps = marks(view.job, view).stepped.get(at[0], []) if at is not None else []
-    return not went_on(event, view) and (at is None or len(steps) - bisect_right(steps, at[1]) < _STEPS_NEEDED - 1)
+    return not went_on(event, view) and (at is None or len(steps_behind(event, at, view)) < _STEPS_NEEDED - 1)
 
 
 def _came_up(event: Event, at: Place, view: View) -> bool:
@@ -278,7 +249,7 @@ class Marks(msgspec.Struct, frozen=True):
 def marks(job: Job, view: View) -> Marks:
     """The lines that show that programs started, continued, served and ended normally."""
     found = Marks({}, {}, {}, {}, {})
-    kinds = {_FINISHED: found.finished, _STARTED: found.begun, _STEP: found.stepped, _SERVES: found.served}
+    kinds = {_FINISHED: found.finished, _STARTED: found.begun, STEP: found.stepped, _SERVES: found.served}
     exits = [event for event in job.events if event.event == _EXIT]
     if exits and not any(event.fields.get("exit_code") or event.fields.get("signal") for event in exits):
         kinds[_EXIT] = found.finished

@@ -15,7 +15,8 @@ from ncdiag.facts.model import Benchmark, Job, Launch, RunLabel
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_failure, marks, place
+from ncdiag.facts.vocabulary.outcome import is_failure, marks
+from ncdiag.facts.vocabulary.places import place
 
 _NUMBERED = lazy_regex(r"(?P<unit>[a-z]+)-(?P<number>\d+(?:\.\d+)*)")
 _FASTER = 1.5

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.vocabulary.places import place
 
 
 def events_above(event: Event, view: View, name: str, within: int) -> Sequence[Event]:

@@ -10,7 +10,8 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump
 from ncdiag.facts.model.stacks import StackThread
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import marks, place
+from ncdiag.facts.vocabulary.outcome import marks
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.facts.vocabulary.stacks import stands
 
 _WAITS = "operation"

@@ -10,7 +10,8 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import FAILURES, Event, Fact, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import place, went_on
+from ncdiag.facts.vocabulary.outcome import went_on
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.knowledge.launcher.starts import starts, wrong_host_number
 
 ANNOUNCED = "rank-announced"

@@ -7,7 +7,8 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_open_failure, place, went_on
+from ncdiag.facts.vocabulary.outcome import is_open_failure, went_on
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.knowledge.launcher.arguments import is_stray_option
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 

@@ -9,7 +9,8 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_open_failure, place
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 from ncdiag.messages.vocabulary.ucx import missing_ucx_symbol, refused_ucx
 

@@ -15,7 +15,7 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import program_of
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, SLURM_PROGRAMS, starts_fewer_tasks
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")

@@ -14,7 +14,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS
-from ncdiag.facts.vocabulary.outcome import place, went_on
+from ncdiag.facts.vocabulary.outcome import went_on
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _ANNOUNCED, _UNANSWERED = frozenset({"rank-announced", "program-greets"}), "rendezvous-unanswered"

@@ -13,7 +13,7 @@ from ncdiag.facts.vocabulary.launches import (
     SLURM_PROGRAMS,
     is_multi_host,
 )
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "UCX_", "GLOO_", "TP_SOCKET_", "FI_", "HOROVOD_", "HCCL_", "LD_LIBRARY_PATH")
