@@ -689,3 +689,17 @@ def test_ranks_that_the_first_host_got_alone_are_spread_evenly(
 ) -> None:
     seen = "".join(map(TWICE.format, hosts))
     assert line in shell(HOSTS.format(processes) + seen, "launcher-duplicate-gpu")
+
+
+PODS = (
+    "My PyTorchJob does not start, any idea?\n$ kubectl get pods\n"
+    "NAME            READY   STATUS    RESTARTS   AGE\n"
+    "bert-master-0   1/1     Running   0          12m\nbert-worker-0   0/1     {state}   0          12m\n"
+)
+
+
+def test_the_pod_that_is_not_started_is_named() -> None:
+    found = fixes(PODS.format(state="Pending"), "k8s-pod-not-started")
+    assert [line for fix in found[:1] for line in fix.commands.values()] == ["kubectl describe pod bert-worker-0"]
+    report = diagnose([TextSource.of_bytes("paste", PODS.format(state="Running").encode())])
+    assert "k8s-pod-not-started" not in report.answers[:1]

@@ -296,6 +296,8 @@ def pod_trouble(event: Event, view: View) -> str:
     return " ".join(text.format(**names).split())
 
 
+_PODS = 4
+"""The most pods that a command names."""
 _WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err|Invalid)?Image\w*|CreateContainer\w*"
 
 
@@ -303,6 +305,15 @@ _WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err|Invalid)?Im
 def waits_to_start(event: Event, view: View) -> bool:
     """Is a pod listed that was not started: no node has room, or an image, a volume or a setting is missing?"""
     return re.fullmatch(_WAITS, str(event.fields.get("pod_status", ""))) is not None
+
+
+@derived
+def waiting_pods(job: Job, view: View) -> str:
+    """The listed pods that were not started, ``worker-1 worker-2``, at most four; empty if none is listed."""
+    listed = [event for event in view.events_named("pod-listed") if waits_to_start(event, view)][:_PODS]
+    for event in listed:
+        view.note(event)
+    return " ".join(dict.fromkeys(str(event.fields.get("pod_name")) for event in listed))
 
 
 @derived_of("network-policy")
