@@ -54,7 +54,7 @@ _PROCESS = lazy_regex(
     r"|(?:\[[EWIF]\d{0,4} [^\]\s]{1,60}\] |\S*)\[(?P<rank>[Rr]ank ?\d+)\]"
     r"|(?P<time>(?:\S+ )?\[?(?:\d{4}[-/.]\d\d[-/.]\d\d|[A-Z][a-z]{2} [ \d]\d)[T ,]"
     r"\d\d:\d\d:\d\d)|(?P<kernel>\[ {0,8}\d+\.\d{6}\])|(?P<actor>\(\w+ pid=\d+)"
-    r"|(?P<glog>[EWIF]\d{4} |\[[EWIF](?:\d{4} [\d:.]{8,20})? \w{1,60}\.(?:cpp|cc|h|hpp|cu):\d+\]))"
+    r"|(?P<glog>[EWIF]\d{4} |\[[EWIF](?:\d{3,4} [\d:.]{8,20})? \w{1,60}\.(?:cpp|cc|h|hpp|cu):\d+\]))"
 )
 LABEL = lazy_regex(r"(\s{0,8}\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
 """The name of a host or the number of a task in front of a line."""

@@ -12,6 +12,12 @@ from ncdiag.formats.blocks.runs import of_run
 
 RUN = [f"n1:100:{tid} [0] NCCL INFO line {tid}" for tid in (101, 102, 103)]
 RULE = "-" * 74
+SLURM = [
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=9120.0. Some of the step tasks have been OOM Killed.",
+    "srun: error: node7: task 11: Out Of Memory",
+    "srun: Terminating StepId=9120.0",
+]
+STEPS = ["epoch 1 step 40 loss 2.91", "epoch 1 step 50 loss 2.88"]
 HELP = [RULE, "ORTE was unable to reliably start one or more daemons.", "* not finding the required libraries.", RULE]
 
 
@@ -30,6 +36,15 @@ HELP = [RULE, "ORTE was unable to reliably start one or more daemons.", "* not f
         (HELP[:-1], 3),
         (["[rank0]: it failed", "[rank0]: and ended"], 2),
         (["[rank 0] it failed", "[rank 1] it failed"], 2),
+        (SLURM, 3),
+        (SLURM[:2], 0),
+        (["```", *SLURM, "```"], 0),
+        (["```", "srun -n 8 ./train", *SLURM, "```"], 0),
+        (["```", *STEPS, *SLURM, "```"], 6),
+        ([f"    {line}" for line in SLURM], 0),
+        (["2026-03-02 10:41:07 loading", "2026-03-02 10:49:09 stopped"], 2),
+        (["[2026-03-02 10:41:07,310] run: x", "[W302 10:41:07.402 socket.cpp:697] [c10d] y"], 2),
+        (["[2026-03-02 10:41:07,310] run: x", "[W1202 11:41:07.402 socket.cpp:697] [c10d] y"], 0),
     ],
 )
 def test_the_log_of_a_run_is_several_lines_that_agree(lines: list[str], of_a_run: int) -> None:

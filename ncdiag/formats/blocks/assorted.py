@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.over import goes_wrong
 from ncdiag.formats.blocks.own_trouble import ends_with_question, is_of_one_person, is_reported_by_several
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
@@ -110,9 +111,13 @@ def _is_mostly_written(lines: Sequence[str], places: Sequence[Place], runs: Sequ
 
 
 def _is_personal(line: str) -> bool:
-    """True for a sentence in which people report a trouble; a title or a command has such words as well."""
+    """True for a sentence in which people report a trouble; a title or a command has such words as well.
+
+    A sentence with a colon that says what goes wrong is no title: the output is below it.
+    """
     reports = is_of_one_person(line) or is_reported_by_several(line)
-    return reports and kind_of(line) in _PROSE and not is_title(line)
+    introduces = line.rstrip().endswith((":", "\uff1a")) and is_sentence(line) and goes_wrong(line)
+    return reports and kind_of(line) in _PROSE and (introduces or not is_title(line))
 
 
 def _is_short(lines: Sequence[str], first: int, last: int) -> bool:

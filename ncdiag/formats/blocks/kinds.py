@@ -22,7 +22,7 @@ from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, literals, quoting
 from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
 from ncdiag.formats.blocks.output import beside, printed_runs
-from ncdiag.formats.blocks.over import says_failure
+from ncdiag.formats.blocks.over import goes_wrong
 from ncdiag.formats.blocks.overcome import overcome
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_of_somebody, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
@@ -279,7 +279,7 @@ def _is_trouble(line: str) -> bool:
     """True for a sentence in which somebody asks, or says of something of their own that it fails."""
     if not is_sentence(line):
         return False
-    may_be = says_failure(line) or line.rstrip().endswith(("?", "\uff1f")) or is_present(line)
+    may_be = goes_wrong(line) or line.rstrip().endswith(("?", "\uff1f")) or is_present(line)
     return may_be and is_reported([line])
 
 

@@ -87,6 +87,12 @@ _FAILS = guarded_regex(
     re.IGNORECASE,
 )
 """Words of a sentence that says what went wrong, and not how it ended."""
+_CRASHES = guarded_regex(
+    r"\b(?:crash\w*|hangs?|hanging|hung|stuck|stalls?|stalled|freezes|froze|frozen|(?:is|was|were|got|gets)\s(?:\w+\s)?killed"
+    r"|segfaults?|deadlocks?)\b",
+    re.IGNORECASE,
+)
+"""Other words by which something goes wrong; a sentence on how it ended may have them as well."""
 _SENTENCE_ENDS = lazy_regex(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]\s*(?=\S)")
 _CLAUSE_ENDS = lazy_regex(
     r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a\uff0c]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>|\s\|\s?)\s*"
@@ -140,6 +146,11 @@ def is_new(text: str) -> bool:
 def says_failure(text: str) -> bool:
     """True if the line has a word of a failure."""
     return _FAILS.search(text) is not None or fails_elsewhere(text)
+
+
+def goes_wrong(text: str) -> bool:
+    """True if the line has a word of a failure, of a crash or of a hang."""
+    return says_failure(text) or _CRASHES.search(text) is not None
 
 
 def goes_on(text: str) -> bool:

@@ -31,7 +31,7 @@ _APART, _HELP = 2, 40
 """Maximum number of other lines between two lines of a run, and below a rule."""
 _RULE = lazy_regex(r"\s*(?:\S{1,40}: )?-{60,}\s*$")
 _EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b")
-_ADDED = lazy_regex(r"[+-](?![+-]{2} )")
+_ADDED = lazy_regex(r"^[+-](?![+-]{2} )")
 _TYPED = lazy_regex(r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S")
 """A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
 _TRACED_COMMAND = lazy_regex(r"\+{1,3} (?=[\w./-]{2,60} (?:\S{1,200} ){0,12}-{1,2}[A-Za-z])\S")
@@ -54,10 +54,18 @@ _PARTS = lazy_regex(
 )
 """The parts of a traceback: its head, a frame, and the exception."""
 _TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
+_LAUNCHER = lazy_regex(
+    r"(?:slurmstepd(?:-[\w.-]{1,60})?|srun|slurmd|slurmctld|salloc|sbatch|prun|mpirun|mpiexec(?:\.\w+)?|orterun|prterun|jsrun|aprun"
+    r"|flux-job): (?=\S)"
+)
+"""What the launcher of a job says about its tasks."""
+_LAUNCHED = "launcher", ""
+_CLOCK = lazy_regex(r"(?<!\d)\d\d:\d\d(?=:\d\d)")
+"""The hour and the minute at which a line was printed."""
 _INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
 """The process that printed a line of NCCL, wherever the line begins."""
-_HEAD = 240
-"""Maximum number of characters in front of such a line that are compared."""
+_HEAD, _SHORT_HEAD = 240, 60
+"""Maximum number of characters in front of such a line that are compared, and in which a time is searched."""
 _COMMENT = lazy_regex(r"(\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|[\"'](?= )))(?:\s|$)")
 _MARKED = lazy_regex(r"\s*(?:[<{}`~#/|*;]|--|\]\]|\\)")
 _DIGITS = lazy_regex(r"\d+")
@@ -181,6 +189,8 @@ def _is_written(line: str) -> bool:
 def _sign(line: str) -> Sign | None:
     if _RULE.match(line):
         return _RULED
+    if _LAUNCHER.match(line):
+        return _LAUNCHED
     return printed_by(line) or printed_behind_label(line) or (_TRACED if line.lstrip().startswith(_TRACEBACK) else None)
 
 
@@ -294,9 +304,12 @@ def _is_run(
     *,
     is_example: bool,
 ) -> bool:
-    if not group:
-        return False
-    known = [sign for index in group if (sign := signs[index]) is not None]
+    launched = sum(signs[index] == _LAUNCHED for index in group)
+    if len(group) < _ALONE or set(map(signs.__getitem__, group)) <= {None, _LAUNCHED}:
+        return launched >= _NEEDED and not _is_alone(lines, group[0], fences)
+    if launched >= _NEEDED and not _is_alone(lines, group[0], fences):
+        return True
+    known = [sign for index in group if (sign := signs[index]) not in {None, _LAUNCHED}]
     sorts, processes = Counter(sort for sort, _ in known), Counter(process for _, process in known if process)
     if sorts[_RULED[0]] >= _ALONE:
         return True
@@ -306,7 +319,26 @@ def _is_run(
         return True
     needed = _NEEDED if is_example and not ends_in_traceback else _ALONE
     agrees = processes.total() < needed or max(processes.values()) >= _ALONE
+    if not is_example and len(sorts) > 1 and not processes and _is_of_one_minute(lines[index] for index in group):
+        return True
     return agrees and max(sorts.values()) >= needed
+
+
+def _is_alone(lines: Sequence[str], first: int, fences: Collection[int]) -> bool:
+    """True for an example that shows what a launcher says, and nothing that the program printed above it."""
+    if lines[first][:1] in {" ", "\t"}:
+        return True
+    begin = first
+    while begin > 0 and lines[begin - 1].strip() and begin - 1 not in fences:
+        begin -= 1
+    above = [line for line in lines[begin:first] if kind_of(line) != "command" and not _is_written(line)]
+    return begin - 1 in fences and len(above) < _ALONE
+
+
+def _is_of_one_minute(lines: Iterable[str]) -> bool:
+    """True if several lines have the time of a clock, and all of these the same hour and minute."""
+    clocks = [found[0] for line in lines if (found := _CLOCK.search(line[:_SHORT_HEAD]))]
+    return len(clocks) >= _ALONE and len(set(clocks)) == 1
 
 
 def _is_around_a_traceback(lines: Iterable[str]) -> bool:
