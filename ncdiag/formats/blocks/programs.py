@@ -87,8 +87,8 @@ def _without_reports(lines: Sequence[str], begin: int, last: int) -> tuple[int, 
 
 
 def _is_code(lines: Sequence[str], index: int, text: str) -> bool:
-    """True for a statement; the lines of a traceback quote some."""
-    if not text or _STATEMENT.match(text) is None or (kind_of(text) == "log" and '"' not in text):
+    """True for a statement or a definition; the lines of a traceback quote some."""
+    if not text or not (_STATEMENT.match(text) or _DEFINES.match(text)) or (kind_of(text) == "log" and '"' not in text):
         return False
     return not (index and lines[index - 1].lstrip().startswith('File "'))
 
