@@ -112,6 +112,7 @@ _GETS_BY = guarded_regex(
   | \b(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)\b | \b0\s(?:errors?|fail\w*)\b
   | [,;.]\s(?:re)?(?:using|building|creating)\b
   | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$ | \blibnccl-(?:net|tuner|profiler|env)
+  | ^(?:[libncl]{1,7}-|-)?(?:net|tuner|profiler|env)\.so:  # the same, of which the first part is cut off
     """
 )
 """What a program says that does without (NCCL without its plugins), or of which nothing failed."""

@@ -103,6 +103,15 @@ def test_counters_warnings_and_fall_backs_are_no_failures(line: str) -> None:
     assert not worded(line)
 
 
+@pytest.mark.parametrize("head", ["libnccl-net", "nccl-net", "l-tuner", "-env", "profiler", "net"])
+def test_a_library_that_nccl_does_without_is_no_failure_without_its_first_letters(head: str) -> None:
+    assert not worded(f"{head}.so: cannot open shared object file: No such file or directory")
+
+
+def test_another_library_that_is_missing_is_one() -> None:
+    assert worded("libmlx5.so.1: cannot open shared object file: No such file or directory")
+
+
 @pytest.mark.parametrize("level", ["I", "W"])
 def test_a_level_below_error_is_believed(level: str) -> None:
     assert not worded(f"{level}0603 10:11:12.123456 4321 queue.cc:38] push failed: full")
