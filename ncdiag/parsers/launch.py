@@ -14,7 +14,7 @@ from ncdiag.base.spans import Section, Span, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.launch_words import Command, by_environment, read_command
 from ncdiag.formats.launchers import NCCL_TESTS, find
-from ncdiag.formats.shell import is_variable, without_secrets, words
+from ncdiag.formats.shell import LINE_LIMIT, hide_secrets, is_variable, without_secrets, words
 
 KIND = "launch"
 COMMANDS: tuple[str, ...] = ()
@@ -31,6 +31,7 @@ _SAID = (
     r"|suggest\w*|docs?|help|hint|error|warning)\b)[A-Za-z][\w ,.()'-]{0,80}:[ \t]+"
 )
 """A person's words before the command: ``started on n1 with: ``, ``on each host: ``; not advice."""
+_DASHES = "-", "\u2013", "\u2014"
 _FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
 _MODULE = (
     r"(?:python[\d.]{0,5}|accelerate)[ \t]+"
@@ -120,13 +121,15 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """A launch for each launcher of the line (the outermost first), and a setting for each variable that it sets."""
+    raw = [line[:LINE_LIMIT] for line in section.lines]
     section = without_secrets(section)
     lines = list(section.lines)
     if section.command and not (lines and section.command in lines[0]):
         lines.insert(0, section.command)
+        raw.insert(0, section.command)
     if not lines:
         return Parsed()
-    text = _unquoted(" ".join(_unbroken(lines)).lstrip("+ "))
+    text = hide_secrets(_unquoted(_unbroken(raw, lines).lstrip("+ ")))
     place = section.span(0) if section.lines else span(section.source, section.first_line, text)
     found = list(_commands(text))
     observations = [o for command in found for o in _observations(section, place, command, text, cut_after(lines))]
@@ -204,13 +207,24 @@ def cut_after(lines: Sequence[str]) -> str:
     return (cut.rstrip().removesuffix("\\").split() or [""])[-1]
 
 
-def _unbroken(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without the backslash at their end, and the ``> `` that a shell prints before the line after one."""
-    goes_on = False
-    for line in lines:
-        text = line.strip()
-        yield (text.removeprefix(">") if goes_on else text).removesuffix("\\").strip()
-        goes_on = text.endswith("\\")
+def _unbroken(lines: Sequence[str], hidden: Sequence[str]) -> str:
+    """The lines as one, without the backslash at their end, and the ``> `` with which a shell asks for the next line.
+
+    As in a shell, a word goes on in the next line if there is no blank on either side. An option begins a word in any
+    case, as pastes lose indentation; and a secret goes on in any case. ``hidden``: the lines without their secrets.
+    """
+    text, goes_on, in_secret = "", False, False
+    for line, shown in zip(lines, hidden, strict=True):
+        part = line.rstrip()
+        if goes_on and part.lstrip().startswith(">"):
+            part = part.lstrip()[1:].removeprefix(" ")
+        if in_secret:
+            part = part.lstrip()
+        joins = goes_on and not (part[:1].isspace() or text[-1:].isspace() or part.startswith(_DASHES))
+        text += ("" if joins else " ") + part.removesuffix("\\")
+        goes_on = part.endswith("\\")
+        in_secret = goes_on and not shown.rstrip().endswith("\\")
+    return text.strip()
 
 
 def _commands(text: str) -> Iterator[Command]:
