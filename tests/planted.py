@@ -169,6 +169,11 @@ log in as root with password §
 BMC access: user ADMIN password §
 our registry secret is now §
 das Passwort lautet §
+Das Kennwort für den Knoten gn7 lautet §
+le mot de passe pour le noeud gn7 est §
+la contraseña para el nodo es §
+a senha do nó é §
+het wachtwoord voor de node luidt §
 登录密码为§，请尽快修改
 密码是 §
 BMC パスワードは § です

@@ -22,10 +22,15 @@ _WHAT = (
     r"|signing|account|master|shared|wandb|hf|ssh|auth|admin|recovery|service)[ -]keys?|cred(?:ential)?s?|pats?|jwt"
     r"|cookie|keys?|webhook))"
 )
-_OF = r"(?:\s{1,3}(?:for|of|to|on|at|from|in|by|we use|i use|used)(?:\s{1,3}[^\s:=]{1,60}){1,6}?)?"
+_OF = (
+    r"(?:\s{1,3}(?:for|of|to|on|at|from|in|by|we use|i use|used"
+    r"|f\u00fcr|zu[mr]?|von|vom|auf|am|beim?|der|des|pour|de|du|des|sur|au|para|del?|do|da|no|en|el|van|voor|op|bij"
+    r"|\u0434\u043b\u044f|\u043e\u0442|\u043a|\u043d\u0430)(?:\s{1,3}[^\s:=]{1,60}){1,6}?)?"
+)
+"""What a secret is for, in the languages of the words for a password."""
 _IS = (
-    r"(?:\s{1,3}=|=(?=\s)|\s{0,3}(?::|\u2192|->|\u2013|\u2014|\uff1a)|\s{1,3}(?:is|was|are|were|be|ist|lautet|est"
-    r"|es|\u00e9|will be|should be|has been|had been|got|becomes|being|used|remains|equals)(?=[\s:]))"
+    r"(?:\s{1,3}=|=(?=\s)|\s{0,3}(?::|\u2192|->|\u2013|\u2014|\uff1a)|\s{1,3}(?:is|was|are|were|be|ist|war|lautet|est"
+    r"|es|era|\u00e9|luidt|will be|should be|has been|had been|got|becomes|being|used|remains|equals)(?=[\s:]))"
 )
 _AS = (
     r"\s{0,3}(?:(?:now|still|currently|simply|just|always|set to|changed to|reset to|changed|reset|called"
