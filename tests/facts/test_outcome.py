@@ -98,7 +98,7 @@ def test_the_log_of_another_node_below_is_no_sign_that_the_job_went_on(steps: st
     assert of(steps + FULL + steps.replace(" 04:", " 05:"), "outcome") == ("running" if steps is DATED else "failed")
 
 
-def of_nodes(first: str, second: str) -> str:
+def of_nodes(first: str, second: str) -> object:
     return of(f"user@n0:~$ tail train.log\n{first}user@n1:~$ tail train.log\n{second}", "outcome")
 
 

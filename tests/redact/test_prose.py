@@ -27,4 +27,4 @@ def test_how_a_password_is_is_no_password(line: str) -> None:
 )
 def test_a_password_behind_what_it_is_for_is_found(line: str) -> None:
     (span,) = prose(line)
-    assert line[slice(*span)] == line.split()[-1]
+    assert line[slice(*span)] == line.rsplit(maxsplit=1)[-1]

@@ -124,8 +124,8 @@ _WORDS = _words(
     mapped kept safe hidden public lost file host key name type string number list map object any all munge but
     so
     falsch abgelaufen leer anders dasselbe gleich richtig unbekannt bekannt noch nicht hier gesetzt ge\u00e4ndert
-    faux vide mal expir\u00e9 perdu inconnu chang\u00e9 incorrecta inv\u00e1lida inv\u00e1lido incorreta vac\u00eda vazia caducada
-    expirada distinta la mesma verlopen verkeerd leeg onjuist onbekend hetzelfde
+    faux vide mal expir\u00e9 perdu inconnu chang\u00e9 incorrecta inv\u00e1lida inv\u00e1lido incorreta
+    vac\u00eda vazia caducada expirada distinta la mesma verlopen verkeerd leeg onjuist onbekend hetzelfde
     """
 )
 _PATH = lazy_regex(
