@@ -140,3 +140,12 @@ def test_other_lengths_are_no_outage(sentence: str) -> None:
 @pytest.mark.parametrize("read", [outages.read, settings.read, lambda text: hosts.Releases().read(text, 0)])
 def test_a_long_sentence_takes_linear_time(read: Callable[[str], object]) -> None:
     assert_linear_time(read, lambda n: "the link was down for and we set A_B= the switch " * n, 200)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["alltoall_perf is half as fast", "Only all-to-all is slow", "alltoallv is slow", "slow in alltoall_perf_mpi"],
+)
+def test_a_test_of_all_to_all_is_a_use_of_it(said: str) -> None:
+    contexts = look(f"{said} since the upgrade on our 4 nodes.\n")[0].job.contexts
+    assert "alltoall" in {context.value for context in contexts}

@@ -34,7 +34,7 @@ _FEATURES = {
     "ras-client": r"ncclras|ras\s(?:client|status|query|queries|report)",
     "profiler": r"profiler\splugins?|nccl_profiler_plugin|nccl\sinspector",
     "tuner": r"tuner\splugins?|nccl_tuner_plugin",
-    "alltoall": r"all-?\s?to-?\s?allv?|alltoallv?|all_to_all\w*|expert\sparallel\w*",
+    "alltoall": r"all-?\s?to-?\s?allv?|alltoallv?(?:_perf(?:_mpi)?)?|all_to_all\w*|expert\sparallel\w*",
     "send-recv": r"ncclsend|ncclrecv|send/recv|send\sand\s(?:recv|receive)|batch_isend_irecv|pipeline\sparallel\w*",
     "collnet": r"collnet\w*|ib\ssharp|sharp",
     "nvls": r"nvls|nvlink\ssharp",
