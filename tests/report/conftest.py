@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fetched import keep
 
 KEPT = Path(__file__).resolve().parents[2] / ".cache" / "sarif" / "sarif-schema-2.1.0.json"
 COMMIT = "a560296ca8c921f3bdb8d4a8db57ab83dae968a7"
@@ -27,8 +28,7 @@ def sarif_schema(need: Callable[[str, object, str], None], tmp_path_factory: pyt
     if not KEPT.exists():
         text = _of_oasis() or _of_npm(tmp_path_factory.mktemp("npm"))
         need("sarif", text, f"neither {ADDRESS} nor {PACKAGE} of npm can be fetched")
-        KEPT.parent.mkdir(parents=True, exist_ok=True)
-        KEPT.write_bytes(text)
+        keep(KEPT, text)
     schema: dict[str, Any] = json.loads(KEPT.read_bytes())
     return schema
 

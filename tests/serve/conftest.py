@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fetched import keep
 from serving import Served, served_by
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def axe(need: Callable[[str, object, str], None], tmp_path_factory: pytest.TempP
     if not AXE.exists():
         made = _of_npm(tmp_path_factory.mktemp("npm"))
         need("axe", made, f"npm cannot fetch {AXE_PACKAGE}")
-        AXE.parent.mkdir(parents=True, exist_ok=True)
-        AXE.write_bytes(made)
+        keep(AXE, made)
     return AXE.read_text(encoding="utf-8")
 
 
