@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from operator import itemgetter
 
 from ncdiag.facts.model import Event, Job
@@ -13,33 +14,36 @@ from ncdiag.facts.vocabulary.places import Place, place
 STEP = "progress-step"
 
 
-def steps_behind(event: Event, at: Place, view: View) -> list[Event]:
-    """The lines of steps behind the line of an event, in the same source.
+def steps_below(event: Event, at: Place, view: View) -> list[Event]:
+    """The steps printed below the line of an event, in the same source.
 
     Left out are those that are earlier by their time, and those of another host whose counter did not rise above
     what the host of the event had reached: that is the log of a host that waits, below that of the one that failed.
     """
-    told = view.remembered(("lines of steps",), lambda: _by_source(view.job)).get(at[0], [])
-    behind = [step for _, step in told[bisect_right(told, at[1], key=itemgetter(0)) :]]
-    if not behind or (event.host is None and event.time is None):
-        return behind
-    before = (step.fields for line, step in told if line < at[1] and step.host == event.host)
-    reached = {fields.get("counter"): fields.get("counted") for fields in before}
-    return [step for step in behind if _can_be_later(step, event, reached.get(step.fields.get("counter")), view)]
+    source, line = at
+    steps = view.remembered(("steps by source",), lambda: _by_source(view.job)).get(source, [])
+    first = bisect_right(steps, line, key=itemgetter(0))
+    below = [step for _, step in steps[first:]]
+    if not below or (event.host is None and event.time is None):
+        return below
+    highest = {
+        step.fields.get("counter"): step.fields.get("counted") for _, step in steps[:first] if step.host == event.host
+    }
+    return [step for step in below if _can_be_later(step, event, highest.get(step.fields.get("counter")), view)]
 
 
-def steps_made_after(event: Event, at: Place, view: View) -> float:
-    """The steps between the first and the last of these lines; logs may print each thousandth.
+def steps_between(steps: Iterable[Event]) -> float:
+    """The difference of the first and the last counter of these lines, as a log may print only each thousandth step.
 
-    Of a counter that rises all the time: one that begins again is that of another run. Many samples make one step.
+    0 if the counter does not rise all the time: then it is that of another run. Samples do not count: a step has many.
     """
-    fields = (step.fields for step in steps_behind(event, at, view))
+    fields = (step.fields for step in steps)
     counted = (each.get("counted") for each in fields if "sample" not in str(each.get("counter")).lower())
     counts = [count for count in counted if isinstance(count, int | float)]
     return counts[-1] - counts[0] if counts and counts == sorted(set(counts)) else 0
 
 
-def _can_be_later(step: Event, event: Event, reached: object, view: View) -> bool:
+def _can_be_later(step: Event, event: Event, highest: object, view: View) -> bool:
     """Can a step that is shown below the line of an event have been made after it?"""
     times = shared_time(step, view), shared_time(event, view)
     if times[0] is not None and times[1] is not None and times[0] < times[1]:
@@ -47,7 +51,7 @@ def _can_be_later(step: Event, event: Event, reached: object, view: View) -> boo
     counted = step.fields.get("counted")
     if None in {step.host, event.host} or step.host == event.host:
         return True
-    return not (isinstance(reached, float) and isinstance(counted, float) and counted <= reached)
+    return not (isinstance(highest, float) and isinstance(counted, float) and counted <= highest)
 
 
 def _by_source(job: Job) -> dict[str, list[tuple[int, Event]]]:

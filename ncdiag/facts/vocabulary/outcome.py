@@ -20,7 +20,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
-from ncdiag.facts.vocabulary.later_steps import STEP, steps_behind, steps_made_after
+from ncdiag.facts.vocabulary.later_steps import STEP, steps_below, steps_between
 from ncdiag.facts.vocabulary.places import Place, place
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 from ncdiag.facts.vocabulary.singletons import was_a_tool
@@ -113,8 +113,7 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
         return bool(seen.finished)
-    went = _finished_around(at, seen) or _progressed(event, at, view, 1 if waits(event) else _STEPS_NEEDED)
-    return went or steps_made_after(event, at, view) >= _STEPS_NEEDED
+    return _finished_around(at, seen) or _served_after(at, seen) or _made_steps(event, at, view)
 
 
 @derived
@@ -171,11 +170,17 @@ def _finished_around(at: Place, marks: Marks) -> bool:
     return later > 0 and bisect_left(begun, ends[later - 1]) == bisect_right(begun, line)
 
 
-def _progressed(event: Event, at: Place, view: View, needed: int) -> bool:
-    """Did the job make ``needed`` steps after the line, or answer a request?"""
+def _served_after(at: Place, marks: Marks) -> bool:
+    """Did a server answer a request after the line?"""
     source, line = at
-    served = marks(view.job, view).served.get(source, [])
-    return len(steps_behind(event, at, view)) >= needed or bisect_right(served, line) < len(served)
+    served = marks.served.get(source, [])
+    return bisect_right(served, line) < len(served)
+
+
+def _made_steps(event: Event, at: Place, view: View) -> bool:
+    """Did the job make enough steps after the line to show that it continued?"""
+    steps = steps_below(event, at, view)
+    return len(steps) >= (1 if waits(event) else _STEPS_NEEDED) or steps_between(steps) >= _STEPS_NEEDED
 
 
 def _began(at: Place, view: View) -> bool:
@@ -190,7 +195,7 @@ def is_in_the_way(event: Event, view: View) -> bool:
     It takes less than `went_on`, for failures that keep their process, or all of them, from the first step.
     """
     at = place(event)
-    return not went_on(event, view) and (at is None or len(steps_behind(event, at, view)) < _STEPS_NEEDED - 1)
+    return not went_on(event, view) and (at is None or len(steps_below(event, at, view)) < _STEPS_NEEDED - 1)
 
 
 def _came_up(event: Event, at: Place, view: View) -> bool:
