@@ -221,7 +221,8 @@ def _unbroken(lines: Sequence[str], hidden: Sequence[str]) -> str:
         if in_secret:
             part = part.lstrip()
         joins = goes_on and not (part[:1].isspace() or text[-1:].isspace() or part.startswith(_DASHES))
-        text += ("" if joins else " ") + part.removesuffix("\\")
+        rest = part.removesuffix("\\")
+        text = text + rest if joins else f"{text.rstrip()} {rest.lstrip()}"
         goes_on = part.endswith("\\")
         in_secret = goes_on and not shown.rstrip().endswith("\\")
     return text.strip()

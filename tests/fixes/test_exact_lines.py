@@ -703,3 +703,18 @@ def test_the_pod_that_is_not_started_is_named() -> None:
     assert [line for fix in found[:1] for line in fix.commands.values()] == ["kubectl describe pod bert-worker-0"]
     report = diagnose([TextSource.of_bytes("paste", PODS.format(state="Running").encode())])
     assert "k8s-pod-not-started" not in report.answers[:1]
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        ("accelerate launch python src/train.py \\\n    --epochs 3", "accelerate launch src/train.py --epochs 3"),
+        ("torchrun --nproc_per_node=4 /opt/bin/python3 -u train.py", "torchrun --nproc_per_node=4 train.py"),
+    ],
+)
+def test_a_launch_line_is_printed_without_the_interpreter(shown: str, line: str) -> None:
+    assert shell(f"Each rank ends with exit code 2.\n{shown}\n", "launcher-starts-interpreter") == line
+
+
+def test_a_shell_as_the_script_has_no_line_of_its_own() -> None:
+    assert shell("It fails.\ndeepspeed --num_gpus=8 bash pretrain.sh\n", "launcher-starts-interpreter") == ""
