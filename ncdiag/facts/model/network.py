@@ -142,7 +142,7 @@ class Port(Fact, frozen=True, kw_only=True):
 
 
 class Traffic(Fact, frozen=True, kw_only=True):
-    """One reading of a traffic counter of a port or an interface; each further reading is a fact of its own.
+    """One reading of a traffic counter of a port or an interface; every reading is a separate fact.
 
     ``device`` is a port (``mlx5_0/1``, ``lid 17/1``) or an interface, ``counter`` the name that the tool prints.
     """

@@ -62,7 +62,7 @@ def is_barrier_trap(event: Event, view: View) -> bool:
 
 
 def _own(found: list[dict[str, int]]) -> tuple[str, set[int]]:
-    """What the ranks that printed the lines are called, and their numbers; none unless one number tells them apart."""
+    """The kind of rank number by which the lines differ, and its values; no values unless it is exactly one kind."""
     held = {name: {numbers[name] for numbers in found if name in numbers} for name in _OWN}
     apart = [(name, values) for name, values in held.items() if len(values) > 1]
     if len(apart) != 1:

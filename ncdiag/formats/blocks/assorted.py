@@ -113,7 +113,7 @@ def _is_mostly_written(lines: Sequence[str], places: Sequence[Place], runs: Sequ
 def _is_personal(line: str) -> bool:
     """True for a sentence in which people report a trouble; a title or a command has such words as well.
 
-    A sentence with a colon that says what goes wrong is no title: the output is below it.
+    A sentence that says what goes wrong and ends in a colon is not a title: it introduces the output below.
     """
     reports = is_of_one_person(line) or is_reported_by_several(line)
     introduces = line.rstrip().endswith((":", "\uff1a")) and is_sentence(line) and goes_wrong(line)

@@ -139,7 +139,7 @@ def _not_for_repeats(blocks: list[Mentioned], text: _Text) -> list[Mentioned]:
     """The blocks without those lines that the same text would report if each line came once.
 
     The more ranks print a failure, the more lines, places and instructions a text has: that makes it no document.
-    What programs print has a form of its own, in which lines come again by nature.
+    Blocks that programs print keep their lines: repeated lines are usual in them.
     """
     written = [block for block in blocks if block.kind not in _PRINTED]
     origin = origins(text.bare or text.lines) if written else []

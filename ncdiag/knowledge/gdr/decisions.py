@@ -13,7 +13,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import active_ports, is_soft_rdma, ranks_of
-from ncdiag.facts.vocabulary.told_rates import ratio, told
+from ncdiag.facts.vocabulary.told_rates import ratio, told_rate
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.on_host.in_force import settings_of
@@ -370,7 +370,7 @@ def level_word(setting: Setting, view: View) -> str | None:
 @derived
 def told_fraction_from_gpu(job: Job, view: View) -> float | None:
     """The rate of an RDMA test from GPU memory divided by that from host memory, by people's words."""
-    return ratio(told(job, view, {"gpu-test"}), told(job, view, {"rdma-test"}))
+    return ratio(told_rate(job, view, {"gpu-test"}), told_rate(job, view, {"rdma-test"}))
 
 
 @derived

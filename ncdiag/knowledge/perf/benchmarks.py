@@ -18,7 +18,7 @@ from ncdiag.facts.vocabulary.benchmarks import (
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
-from ncdiag.facts.vocabulary.told_rates import told
+from ncdiag.facts.vocabulary.told_rates import told_rate
 from ncdiag.facts.vocabulary.trainings import LOW, LOW_RDMA, loses_between_nodes, over_rdma, spread_text
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
@@ -313,8 +313,8 @@ _FILLED = 0.6
 @derived
 def told_gigabit(job: Job, view: View) -> bool | None:
     """Do people say that the hosts are connected by 1 Gbit/s Ethernet, or mention a rate that saturates it?"""
-    links = told(job, view, {"link"})
+    links = told_rate(job, view, {"link"})
     if links is not None:
         return links <= _ETHERNET
-    reached = told(job, view, {"nccl", "job", "tcp", "tcp-stream"})
+    reached = told_rate(job, view, {"nccl", "job", "tcp", "tcp-stream"})
     return None if reached is None else _FILLED <= reached <= _ETHERNET

@@ -9,7 +9,7 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.rdma import failed_over_verbs
-from ncdiag.facts.vocabulary.told_rates import ratio, told
+from ncdiag.facts.vocabulary.told_rates import ratio, told_rate
 from ncdiag.messages.vocabulary.first_ends import mistakes
 
 FAST_GBPS = 25.0
@@ -179,4 +179,4 @@ def socket_tuning_excess(host: Host, view: View) -> bool | None:
 @derived
 def told_fraction_of_streams(job: Job, view: View) -> float | None:
     """The rate of one TCP stream divided by that of several, by people's words."""
-    return ratio(told(job, view, {"tcp-stream"}), told(job, view, {"tcp"}))
+    return ratio(told_rate(job, view, {"tcp-stream"}), told_rate(job, view, {"tcp"}))

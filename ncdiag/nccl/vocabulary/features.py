@@ -19,7 +19,7 @@ from ncdiag.nccl.vocabulary.algorithms import uses_nvls
 _MANY = 20
 """The number of communicators from which on a job has many."""
 _ALL_TO_ALL = lazy_regex(r"all_?to_?all", re.IGNORECASE)
-_AINIC, _BOND = r"^ionic_\d|^roce_ai\d", r"bond_?\d"
+_AINIC, _BOND = lazy_regex(r"^ionic_\d|^roce_ai\d"), lazy_regex(r"bond_?\d")
 """The names of devices of AMD's AI network cards, and of bonds."""
 _SEND_RECEIVE = lazy_regex(r"send|recv", re.IGNORECASE)
 
@@ -168,11 +168,11 @@ def _cards(word: str, pattern: re.Pattern[str], job: Job) -> Fact | None:
 
 
 def _ainic(job: Job, _view: View) -> Fact | None:
-    return _cards("ainic", re.compile(_AINIC), job)
+    return _cards("ainic", _AINIC, job)
 
 
 def _bond(job: Job, _view: View) -> Fact | None:
-    return _cards("bond", re.compile(_BOND), job)
+    return _cards("bond", _BOND, job)
 
 
 _FACTS: dict[str, Callable[[Job, View], Fact | None]] = {
