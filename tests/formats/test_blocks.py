@@ -157,6 +157,21 @@ def test_what_each_rank_prints_is_no_collection(times: int) -> None:
     assert not mentioned(lines, (), failures, bare=[line.partition("| ")[2] for line in lines])
 
 
+VERSIONS = [
+    "Traceback (most recent call last):", '  File "/opt/bin/ray", line 8, in <module>', "    sys.exit(main())",
+    "RuntimeError: Version mismatch: The cluster was started with:", "    Ray: 2.9.0", "    Python: 3.10.12",
+    "This process on node 10.0.3.8 was started with:", "    Ray: 2.9.0", "    Python: 3.11.9",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 4, 8, 64])
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_lines_of_few_words_come_again_with_those_around_them(times: int, interleaved: bool) -> None:  # noqa: FBT001
+    lines = [line for line in VERSIONS for _ in range(times)] if interleaved else VERSIONS * times
+    failures = {at: Failure("program", True, True) for at, line in enumerate(lines) if "Error" in line}
+    assert not mentioned(lines, (), failures)
+
+
 def test_a_document_is_one_though_its_lines_come_again() -> None:
     quoted = "`RuntimeError: Failed to find C compiler` is printed when CC is unset."
     assert mentioned([*SUGGESTS, *[quoted, ""] * 4, *SUGGESTS], ())

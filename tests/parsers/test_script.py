@@ -33,6 +33,25 @@ def numbered(text: str) -> list[tuple[int, str]]:
     return list(enumerate(text.split("\n"), 1))
 
 
+START = """Traceback (most recent call last):
+  File "/w/run.py", line 8, in main
+    jax.distributed.initialize(coordinator_address="n1:1234", num_processes=4, process_id=0)
+  File "/venv/lib/python3.11/site-packages/jax/_src/distributed.py", line 180, in initialize
+    global_state.initialize(coordinator_address, num_processes, process_id)
+RuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect
+"""
+
+
+@pytest.mark.parametrize("label", ["", "{}: ", "[rank{}]: ", "[default{}]:", "[1,{}]<stderr>:", "w-{}  | "])
+def test_a_frame_and_its_statement_are_behind_the_label_of_their_rank(label: str) -> None:
+    lines = START.splitlines(keepends=True)
+    ranks = range(12 if label else 1)
+    for text in ("".join(label.format(n) + line for n in ranks for line in lines),
+                 "".join(label.format(n) + line for line in lines for n in ranks)):  # fmt: skip
+        assert faults(text) == {"fixed-rank"}
+        assert faults(text.replace("process_id=0", "process_id=my_id")) == set()
+
+
 def test_programs() -> None:
     wrong = {}
     for name, (wanted, text) in programs().items():

@@ -140,6 +140,18 @@ def test_labels_of_which_none_comes_again_are_some_before_one_message(name: str,
     assert BY_NAME[name].blocks(lines_of(one_each)) == []
 
 
+@pytest.mark.parametrize(("name", "label"), [("srun", "3: "), ("pdsh", "gpu07: "), ("compose", "worker-3  | ")])
+def test_one_label_with_a_number_is_one_before_an_exception(name: str, label: str) -> None:
+    for failed in ("OSError: [Errno 28] No space left on device\n", "torch.OutOfMemoryError: CUDA out of memory.\n"):
+        assert BY_NAME[name].blocks(lines_of(label + failed)) == [(0, 1)]
+    for text in ("No space left on device\n", "eth1: <UP>\n", "OSError\n", "Errors: 3\n"):
+        assert BY_NAME[name].blocks(lines_of(label + text)) == []
+
+
+def test_a_word_before_an_exception_is_no_label() -> None:
+    assert all(BY_NAME[name].blocks(lines_of("problem: OSError: [Errno 28] x\n")) == [] for name in ("pdsh", "name"))
+
+
 def test_a_name_before_lines_is_a_host_where_nccl_says_so() -> None:
     text = "alpha: alpha:7:7 [0] NCCL INFO Using network IB\nalpha:\nalpha: Traceback\nbeta: Last error:\nbeta: none\n"
     lines = bare(BY_NAME["host"], text)

@@ -14,10 +14,23 @@ number of characters of a line that are compared."""
 
 
 def origins(lines: Sequence[str]) -> list[int]:
-    """For each line the index of the first one that differs from it at most in numbers, if there are several others."""
+    """For each line the index of the first one that differs from it at most in numbers, if there are several others.
+
+    A line of fewer words comes again if what it follows does, or if it is below one of its own form.
+    """
     shapes = [_DIGITS.sub("0", line[:_LONGEST]).strip() for line in lines]
-    often = {
-        shape for shape, times in Counter(shapes).items() if times >= _OFTEN and len(_WORD.findall(shape)) >= _WORDS
-    }
+    again = {shape for shape, times in Counter(shapes).items() if times >= _OFTEN}
+    often = {shape for shape in again if len(_WORD.findall(shape)) >= _WORDS}
     first: dict[str, int] = {}
-    return [first.setdefault(shape, index) if shape in often else index for index, shape in enumerate(shapes)]
+    found: list[int] = []
+    for index, shape in enumerate(shapes):
+        above = found[-1] if found else index
+        if shape in often:
+            found.append(first.setdefault(shape, index))
+        elif index and shape == shapes[index - 1] and shape in again and _WORD.search(shape):
+            found.append(above)
+        elif index and above < index - 1 and shape == shapes[above + 1]:
+            found.append(above + 1)
+        else:
+            found.append(index)
+    return found

@@ -10,7 +10,6 @@ import ast
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import msgspec
 
@@ -20,6 +19,8 @@ _LINES, _GROUP, _LINE, _DEEP = 4000, 600, 2000, 40
 """Lines of a paste, lines of a statement, characters of a line and brackets in brackets that are read."""
 _REPAIRS, _ROOM = 24, 1 << 19
 """Lines of a statement that are left out at most, and characters that are parsed in all."""
+_BETWEEN = 256
+"""Lines in which the frame of a statement is looked for above it."""
 _STATEMENT = lazy_regex(
     r"\s*(?:(?:import|from|def|class|if|for|while|with|try|async|return|raise|assert|del|global)\b|@\w"
     r"|[A-Za-z_][\w.]{0,120}(?:\[[^\]\n]{0,120}\])?\s{0,8}(?:=|\(|[+*/|&-]=|,\s?[A-Za-z_]\w{0,60}\s?=|:\s?\w+\s?=))"
@@ -59,10 +60,21 @@ def scripts(lines: Sequence[tuple[int, str]]) -> list[Script]:
 
 def begun(lines: Sequence[tuple[int, str]]) -> list[Script]:
     """The statements of tracebacks by which a job begins: those at which a program stopped, as it was written."""
-    found = [(number, line) for (_, frame), (number, line) in pairwise(lines[:_LINES]) if _FRAME.match(frame)]
-    chosen = [(number, line[:_LINE]) for number, line in found if _BEGINS.search(line)]
-    body = [each for at in chosen for each in _statements([at], [_ROOM])]
+    texts = [line for _, line in lines[:_LINES]]
+    found = ((lines[index][0], _framed(texts, index)) for index, line in enumerate(texts) if _BEGINS.search(line))
+    body = [each for number, line in found if line for each in _statements([(number, line[:_LINE])], [_ROOM])]
     return [Script(body)] if body else []
+
+
+def _framed(lines: Sequence[str], index: int) -> str:
+    """The line without the label of its rank, if it is the statement of a frame; other ranks may print in between."""
+    for above in range(index - 1, max(index - _BETWEEN, 0) - 1, -1):
+        frame = _FRAME.match(lines[above])
+        label = lines[above][: lines[above].index('File "')].rstrip() if frame else ""
+        if frame and (above == index - 1 or label) and lines[index].startswith(label):
+            own = any(line.startswith(label) for line in lines[above + 1 : index])
+            return "" if own else lines[index][len(label) :]
+    return ""
 
 
 def _stretches(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

@@ -52,6 +52,8 @@ _OF_PROCESS = lazy_regex(r":\d{1,10}:\d{1,10} ")
 """The text that NCCL prints after the host name."""
 _DIGITS, _WORD = lazy_regex(r"\d+"), lazy_regex(r"[^\W\d_]{2,}\W+(?:\S+\W+){2}")
 """A number; some words, as a message has them and a value does not."""
+_EXCEPTION = lazy_regex(r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt): \S")
+"""The last line of a traceback."""
 _NEARLY_ALL, _MOST = 9, 1
 """Lines with a head required per line without it in a block: for a doubtful head, and for any other."""
 _LOGGED = 2
@@ -67,9 +69,8 @@ class Head(msgspec.Struct, frozen=True):
     ``doubtful``: comments, lists and sentences begin the same way, so nearly all lines of a block must have it, and
     settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else, or the
     block have lines behind the head that begin as those of a log.
-    ``again``: a label must occur more than once, or several be before one text, because words and numbers often precede
-    colons. ``proven``: NCCL must
-    print the same host name in the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
+    ``again``: a label must occur more than once, or several be before one text, or a number before an exception alone,
+    because words and numbers often precede colons. ``proven``: NCCL must print the same host name in the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
     """
 
     name: str
@@ -148,7 +149,13 @@ def _come_again(labels: Sequence[str]) -> bool:
 
 
 def _is_same_behind(found: Sequence[re.Match[str]]) -> bool:
-    """True if each of several labels is before the same text, up to numbers: what fails on all ranks or hosts."""
+    """True if each of several labels is before the same text, up to numbers: what fails on all ranks or hosts.
+
+    A single one may be that of a rank or host with a number before an exception; a name without one may be a word.
+    """
+    if len(found) == 1:
+        each = found[0]
+        return _DIGITS.search(each["label"]) is not None and _EXCEPTION.match(each.string, each.end()) is not None
     texts = Counter(_DIGITS.sub("0", each.string[each.end() :]) for each in found)
     return len(found) > 1 and 2 * len(texts) <= len(found) and all(_WORD.search(text) for text in texts)
 
