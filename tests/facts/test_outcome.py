@@ -108,6 +108,17 @@ def test_the_log_of_another_node_below_its_own_prompt_is_none_either() -> None:
     assert of_nodes(UNDATED + FULL + UNDATED.replace("step ", "step 1"), UNDATED) == "running"
 
 
+GONE = "n1:40:51 [0] init.cc:1853 NCCL WARN comm 0x55d0c81a2f30 has already been destroyed\n"
+CODE = "d3 nv-fabricmanager[301]: fabric manager config file item: STATE_FILE_NAME has an invalid value\n"
+
+
+@pytest.mark.parametrize("failed", [GONE, "Apr  7 08:21:40 " + CODE])
+def test_the_steps_say_whose_log_it_is_where_the_line_names_another_host(failed: str) -> None:
+    assert of_nodes(UNDATED + failed, UNDATED) == "failed"
+    assert of_nodes(UNDATED + failed + UNDATED.replace("step ", "step 1"), UNDATED) == "running"
+    assert of_nodes(UNDATED + failed, UNDATED.replace("step ", "step 1")) == "running"
+
+
 def test_steps_that_are_earlier_by_their_time_are_none() -> None:
     failed = "2026-03-02 04:11:30,000 ERROR " + FULL
     earlier = DATED.replace("step ", "step 1").replace(" 04:", " 03:")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
 
@@ -18,18 +18,21 @@ def steps_below(event: Event, at: Place, view: View) -> list[Event]:
     """The steps printed below the line of an event, in the same source.
 
     Left out are those that are earlier by their time, and those of another host whose counter did not rise above
-    what the host of the event had reached: that is the log of a host that waits, below that of the one that failed.
+    what had been reached above the line: that is the log of a host that waits, below that of the one that failed. The
+    steps above the line say whose log it is, as the line may name another host.
     """
     source, line = at
     steps = view.remembered(("steps by source",), lambda: _by_source(view.job)).get(source, [])
-    first = bisect_right(steps, line, key=itemgetter(0))
-    below = [step for _, step in steps[first:]]
-    if not below or (event.host is None and event.time is None):
+    above = [step for _, step in steps[: bisect_left(steps, line, key=itemgetter(0))]]
+    below = [step for _, step in steps[bisect_right(steps, line, key=itemgetter(0)) :]]
+    below = [step for step in below if not _is_earlier(step, event, view)]
+    host = above[-1].host if above else None
+    if host is None or all(step.host == host for step in below):
         return below
-    highest = {
-        step.fields.get("counter"): step.fields.get("counted") for _, step in steps[:first] if step.host == event.host
-    }
-    return [step for step in below if _can_be_later(step, event, highest.get(step.fields.get("counter")), view)]
+    highest = {step.fields.get("counter"): step.fields.get("counted") for step in above if step.host == host}
+    return [
+        step for step in below if step.host in {None, host} or _has_risen(step, highest.get(step.fields.get("counter")))
+    ]
 
 
 def steps_between(steps: Iterable[Event]) -> float:
@@ -43,14 +46,17 @@ def steps_between(steps: Iterable[Event]) -> float:
     return counts[-1] - counts[0] if counts and counts == sorted(set(counts)) else 0
 
 
-def _can_be_later(step: Event, event: Event, highest: object, view: View) -> bool:
-    """Can a step that is shown below the line of an event have been made after it?"""
-    times = shared_time(step, view), shared_time(event, view)
-    if times[0] is not None and times[1] is not None and times[0] < times[1]:
+def _is_earlier(step: Event, event: Event, view: View) -> bool:
+    """Was a step that is shown below the line of an event made before it, by its time?"""
+    if event.time is None or step.time is None:
         return False
+    times = shared_time(step, view), shared_time(event, view)
+    return times[0] is not None and times[1] is not None and times[0] < times[1]
+
+
+def _has_risen(step: Event, highest: object) -> bool:
+    """Is the counter of a step above the highest that was printed before? Unknown counts as yes."""
     counted = step.fields.get("counted")
-    if None in {step.host, event.host} or step.host == event.host:
-        return True
     return not (isinstance(highest, float) and isinstance(counted, float) and counted <= highest)
 
 
