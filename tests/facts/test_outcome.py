@@ -112,7 +112,10 @@ GONE = "n1:40:51 [0] init.cc:1853 NCCL WARN comm 0x55d0c81a2f30 has already been
 CODE = "d3 nv-fabricmanager[301]: fabric manager config file item: STATE_FILE_NAME has an invalid value\n"
 
 
-@pytest.mark.parametrize("failed", [GONE, "Apr  7 08:21:40 " + CODE])
+WAITS = "JobState=PENDING Reason=ReqNodeNotAvail Dependency=(null)\n"  # granted by steps that come later
+
+
+@pytest.mark.parametrize("failed", [GONE, "Apr  7 08:21:40 " + CODE, WAITS])
 def test_the_steps_say_whose_log_it_is_where_the_line_names_another_host(failed: str) -> None:
     assert of_nodes(UNDATED + failed, UNDATED) == "failed"
     assert of_nodes(UNDATED + failed + UNDATED.replace("step ", "step 1"), UNDATED) == "running"

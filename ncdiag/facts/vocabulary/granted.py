@@ -8,7 +8,9 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.later_steps import steps_below
 from ncdiag.facts.vocabulary.out_of_service import NODE_OUT, is_asked_for, is_beside_the_job
+from ncdiag.facts.vocabulary.places import place
 from ncdiag.facts.vocabulary.slurm_jobs import ROWS, WAITS, has_got_nodes, jobs_of, refused_jobs, rows_of_the_job
 
 _STEP, _LISTED, _ATTACHED = "progress-step", "pod-listed", "k8s-network-attached"
@@ -73,13 +75,24 @@ def _grants(other: Event, event: Event, view: View) -> bool:
     if other.event in ROWS:
         return has_got_nodes(event, other, view) if event.event == WAITS else _is_enough(other, event, view)
     own, taken = _pod(event), str(other.fields.get("pod_name") or "").rpartition("/")[2]
-    if other.event == _STEP or (other.event == _CREATED and event.event in {WAITS, NODE_OUT}):
+    if other.event == _STEP:
+        return other.order > event.order and _is_made_after(other, event, view)
+    if other.event == _CREATED and event.event in {WAITS, NODE_OUT}:
         return other.order > event.order
     if other.event == _LISTED:
         return other.fields.get("pod_status") == "Running" and taken in {own, event.host}
     if other.event == _ATTACHED:
         return event.event == _NETWORK and other.order > event.order and _is_of(other, event, own)
     return not own or not taken or taken == own
+
+
+def _is_made_after(step: Event, event: Event, view: View) -> bool:
+    """False for a step below that is another host's or an earlier one; in another file the order is all that is known."""
+    at, other = place(event), place(step)
+    if at is None or other is None or at[0] != other[0]:
+        return True
+    key = ("steps below", at, event.host, event.time)
+    return id(step) in view.remembered(key, lambda: {id(each) for each in steps_below(event, at, view)})
 
 
 def _is_enough(row: Event, event: Event, view: View) -> bool:
