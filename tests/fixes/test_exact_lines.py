@@ -701,6 +701,9 @@ PODS = (
 def test_the_pod_that_is_not_started_is_named() -> None:
     found = fixes(PODS.format(state="Pending"), "k8s-pod-not-started")
     assert [line for fix in found[:1] for line in fix.commands.values()] == ["kubectl describe pod bert-worker-0"]
+    ended = fixes(PODS.format(state="Evicted"), "k8s-pod-not-started")
+    lines = [line for fix in ended[:1] for line in fix.commands.values()]
+    assert lines == ["kubectl describe pod bert-worker-0\nkubectl logs bert-worker-0 --previous"]
     report = diagnose([TextSource.of_bytes("paste", PODS.format(state="Running").encode())])
     assert "k8s-pod-not-started" not in report.answers[:1]
 

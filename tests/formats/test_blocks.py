@@ -166,7 +166,7 @@ VERSIONS = [
 
 @pytest.mark.parametrize("times", [1, 4, 8, 64])
 @pytest.mark.parametrize("interleaved", [False, True])
-def test_lines_of_few_words_come_again_with_those_around_them(times: int, interleaved: bool) -> None:  # noqa: FBT001
+def test_lines_of_few_words_come_again_with_those_around_them(times: int, interleaved: bool) -> None:
     lines = [line for line in VERSIONS for _ in range(times)] if interleaved else VERSIONS * times
     failures = {at: Failure("program", True, True) for at, line in enumerate(lines) if "Error" in line}
     assert not mentioned(lines, (), failures)

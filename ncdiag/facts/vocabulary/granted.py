@@ -87,7 +87,7 @@ def _grants(other: Event, event: Event, view: View) -> bool:
 
 
 def _is_made_after(step: Event, event: Event, view: View) -> bool:
-    """False for a step below that is another host's or an earlier one; in another file the order is all that is known."""
+    """False for a step below that is another host's or an earlier one; in another file only the order is known."""
     at, other = place(event), place(step)
     if at is None or other is None or at[0] != other[0]:
         return True

@@ -14,6 +14,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.access import closed
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
+from ncdiag.knowledge.container.pods import listed_trouble
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
 from ncdiag.messages.vocabulary.reasons import error_name
 
@@ -288,32 +289,14 @@ _NOT_STARTED = {
 @derived
 def pod_trouble(event: Event, view: View) -> str:
     """Why a pod is not started, as a sentence: ``A node cannot fetch the image train:1``."""
+    if event.event == "pod-listed":
+        return listed_trouble(event, view)
     text = _NOT_STARTED.get(event.event, "")
     network = re.search(r"\bnetwork \"([^\"]{1,100})\"", event.text)
     if event.event == "k8s-network-not-attached" and network is not None:
         text = f"The network {network[1]} of a pod cannot be set up on its node"
     names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image")}
     return " ".join(text.format(**names).split())
-
-
-_PODS = 4
-"""The most pods that a command names."""
-_WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err|Invalid)?Image\w*|CreateContainer\w*"
-
-
-@derived_of("pod-listed")
-def waits_to_start(event: Event, view: View) -> bool:
-    """Is a pod listed that was not started: no node has room, or an image, a volume or a setting is missing?"""
-    return re.fullmatch(_WAITS, str(event.fields.get("pod_status", ""))) is not None
-
-
-@derived
-def waiting_pods(job: Job, view: View) -> str:
-    """The listed pods that were not started, ``worker-1 worker-2``, at most four; empty if none is listed."""
-    listed = [event for event in view.events_named("pod-listed") if waits_to_start(event, view)][:_PODS]
-    for event in listed:
-        view.note(event)
-    return " ".join(dict.fromkeys(str(event.fields.get("pod_name")) for event in listed))
 
 
 @derived_of("network-policy")

@@ -69,8 +69,9 @@ class Head(msgspec.Struct, frozen=True):
     ``doubtful``: comments, lists and sentences begin the same way, so nearly all lines of a block must have it, and
     settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else, or the
     block have lines behind the head that begin as those of a log.
-    ``again``: a label must occur more than once, or several be before one text, or a number before an exception alone,
-    because words and numbers often precede colons. ``proven``: NCCL must print the same host name in the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
+    ``again``: a label must occur more than once, or several be before one text, or one with a number before an
+    exception alone, because words and numbers often precede colons. ``proven``: NCCL must print the same host name in
+    the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
     """
 
     name: str
