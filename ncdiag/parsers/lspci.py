@@ -52,6 +52,8 @@ _LINK = lazy_regex(r"\s*Lnk(?P<what>Cap|Sta):\s")
 _SPEED = lazy_regex(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
 _WIDTH = lazy_regex(r"Width x(\d{1,2})\b")
 _ACS = lazy_regex(rf"(?:(?P<bdf>{_BDF}):?\s)?\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){{1,9}})")
+_ONE = lazy_regex(rf"\s-s ?(?P<bdf>{_BDF})(?=\s|$)")
+"""A command that asks about one function, whose address a grep for the controls leaves out."""
 _REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
 _ATS = lazy_regex(r"\s*ATSCtl:\s+Enable(?P<on>[+-])")
 _NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
@@ -95,7 +97,11 @@ def _is_silent(device: PciDevice) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Devices by bus id; ACS controls without a device (grep) make a fact of the host, those of a loop name theirs."""
+    """Devices by bus id; ACS controls without a device (grep) make a fact of the host.
+
+    Those of a loop, or of a command for one function, are of the device that is named.
+    """
+    one = _ONE.search(section.command or "")
     devices: list[tuple[int, str, dict[str, Any]]] = []
     loose: list[tuple[int, bool]] = []
     named: list[tuple[int, str, bool]] = []
@@ -110,12 +116,13 @@ def parse(section: Section) -> Parsed:
         elif _TREE.match(line):
             unread.append(index)
         elif acs and acs["bdf"]:
-            loose.append((index, _redirects(acs["controls"])))
             named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
             if _UNPLACED.match(line):
                 unplaced.setdefault(devices[-1][0], index)
+        elif acs and one:
+            named.append((index, one["bdf"], _redirects(acs["controls"])))
         elif acs:
             loose.append((index, _redirects(acs["controls"])))
         elif line.strip() and not _DETAIL.match(line):

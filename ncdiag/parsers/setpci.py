@@ -12,6 +12,7 @@ import re
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
+from ncdiag.facts.scalars import bus_id
 from ncdiag.parsers._rows import Reading, Row, Rows, not_understood
 
 KIND = "setpci"
@@ -27,7 +28,7 @@ _MOST = 2000
 
 
 class _Words(Reading):
-    """The controls of each device whose address is known, and ``acs_redirects`` of the host."""
+    """The controls of each device whose address is known; of words without one, ``acs_redirects`` of the host."""
 
     def __init__(self, section: Section) -> None:
         """The command says which register was read, and perhaps of which device."""
@@ -43,14 +44,17 @@ class _Words(Reading):
         if not (self.is_acs or found["acs"]):
             return False
         word, device = int(found["word"], 16), found["device"] or self.device
-        self.words.append((self.index, bool(word & _REDIRECTS)))
-        if device is not None:
-            controls = " ".join(f"{name}{'+' if word >> bit & 1 else '-'}" for bit, name in enumerate(_NAMES))
-            self.observe("PciDevice", (device,), acs_controls=controls)
+        redirects = bool(word & _REDIRECTS)
+        address = bus_id(device) if device is not None else None
+        if address is None:
+            self.words.append((self.index, redirects))
+            return True
+        controls = " ".join(f"{name}{'+' if word >> bit & 1 else '-'}" for bit, name in enumerate(_NAMES))
+        self.observe("PciDevice", (address,), acs_controls=controls, acs_redirects=redirects)
         return True
 
     def end(self) -> None:
-        """The first word that redirects, else the first: the tool does not say which devices are bridges."""
+        """Of words without a device the first that redirects, else the first."""
         if self.words:
             index, on = next((each for each in self.words if each[1]), self.words[0])
             self.observe("Host", at=index, acs_redirects=on)

@@ -146,9 +146,10 @@ def acs_bridges(host: Host, view: View) -> str | None:
 def _redirecting(host: Host) -> Iterator[PciDevice]:
     """Bridges whose control is on, and devices of which only that is known."""
     if not _shows_no_peer(host):
-        yield from (d for d in host.pci if d.acs_redirects and d.device_class in {"PCI bridge", None})
+        yield from (d for d in host.pci if d.acs_redirects and d.device_class in _MAY_BRIDGE)
 
 
+_MAY_BRIDGE = ("PCI bridge", None)
 _PEERS = frozenset({
     "3D controller", "VGA compatible controller", "Display controller", "Processing accelerators",
     "Infiniband controller",
@@ -169,7 +170,7 @@ def has_acs_on_bridge(host: Host, view: View) -> bool | None:
     if host.acs_redirects:
         view.note(host, "acs_redirects")
         return True
-    bridges = [d for d in host.pci if d.device_class == "PCI bridge" and d.acs_redirects is not None]
+    bridges = [d for d in host.pci if d.device_class in _MAY_BRIDGE and d.acs_redirects is not None]
     return False if host.acs_redirects is False or bridges or "lspci" in host.complete else None
 
 
