@@ -44,7 +44,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Whether firewalld runs; of its active zones ``input_policy``, ``input_drops`` and ``input_allows``.
+    """Whether firewalld runs; of its active zones what they turn away and let in (``input_policy`` and so on).
 
     A zone with interfaces filters what comes in through them; one with sources alone, what comes from these networks.
     """
@@ -58,7 +58,7 @@ def parse(section: Section) -> Parsed:
             found.append(observe(section, index, "Service", ("firewalld",), active=line.strip() == "running"))
         elif zone and index + 1 < len(section.lines) and _PAIR.match(section.lines[index + 1]):
             active = zone["active"] is not None and "active" in zone["active"]
-            zones += [(index, {}, [])] if active else []
+            zones += [(index, {"zone": zone["name"]}, [])] if active else []
         elif pair and active:
             zones[-1][1][pair["name"]] = (pair["value"] or "").strip()
         elif _INNER.match(line) and active:
@@ -89,10 +89,12 @@ def _filter(zones: Sequence[tuple[int, dict[str, str], list[str]]]) -> dict[str,
         policy = "drop" if values.get("interfaces") else policy
         drops += sum(rule.endswith(("drop", "reject")) and not _NARROW.search(rule) for rule in rules)
         allows += list(_allowed(rules))
+    closed = [values for _, values, _ in zones if values.get("interfaces") and values.get("target") != "ACCEPT"]
     texts = [text for _, values, rules in zones for text in (values.get("sources", ""), *rules)]
     return {
         "input_policy": policy, "input_drops": drops, "input_allows": allows, "input_filters": ["firewalld"],
-        "input_networks": networks(texts),
+        "input_networks": networks(texts), "input_ports": [port for each in closed for port in _tcp_ports(each)],
+        "input_zone": closed[0]["zone"] if len(closed) == 1 else None,
     }  # fmt: skip
 
 

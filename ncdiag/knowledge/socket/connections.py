@@ -6,7 +6,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Difference, Event, Host, Job
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.addresses import peer_ip
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED, peer_ip
 from ncdiag.facts.vocabulary.comparisons import subject
 from ncdiag.facts.vocabulary.hosts import TRACKED_COUNT, TRACKED_LIMIT, sysctl
 from ncdiag.facts.vocabulary.job import is_multi_host
@@ -77,10 +77,15 @@ def _is_one_process(job: Job) -> bool | None:
     return len(pids) == 1
 
 
-@derived_of("socket-connect-failed", "socket-connect-exhausted")
+@derived_of("socket-connect-failed", "socket-connect-exhausted", "c10d-connect-failed")
 def is_rejected(event: Event, view: View) -> bool:
-    """Did something answer that the address cannot be reached, as a filter that rejects does?"""
-    return error_name(event, view) == "EHOSTUNREACH"
+    """Did something answer that the address cannot be reached, as a filter that rejects does?
+
+    To the store of the ranks it counts where the filter of the host that the message names was shown.
+    """
+    if error_name(event, view) != "EHOSTUNREACH":
+        return False
+    return event.event not in STORE_UNREACHED or any(_is_called(host, event, view) for host in view.job.hosts)
 
 
 @derived
@@ -94,10 +99,28 @@ def filtering_host(event: Event, view: View) -> str | None:
     for host in dropping:
         own = {address.ip: interface.name for interface in host.interfaces for address in interface.addresses or ()}
         peer = peer_ip(event, view)
-        if (not own or peer in own) and not _lets_in(host, own.get(peer or ""), event, view):
+        called = _is_called(host, event, view) if event.event in STORE_UNREACHED else not own or peer in own
+        if called and not _lets_in(host, own.get(peer or ""), event, view):
             view.note(host, "input_policy" if host.input_policy else "input_drops")
             return host.name
     return ""
+
+
+def _is_called(host: Host, event: Event, view: View) -> bool:
+    """Does the message name this host, by its name or by an address of its interfaces?"""
+    peer = peer_ip(event, view)
+    if peer is not None:
+        return any(address.ip == peer for interface in host.interfaces for address in interface.addresses or ())
+    return bool(event.peer) and str(event.peer).partition(".")[0] == host.name
+
+
+def _admits(ports: tuple[str, ...], event: Event) -> bool:
+    """Is the port that was called one of those (``29500``, ``6000-6100``)? Never for a port that the kernel chose."""
+    port = event.fields.get("port")
+    if event.event not in STORE_UNREACHED or not isinstance(port, int):
+        return False
+    ranges = (text.partition("-") for text in ports)
+    return any(int(low) <= port <= int(high or low) for low, _, high in ranges if low.isdecimal())
 
 
 def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> bool:
@@ -105,10 +128,13 @@ def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> boo
 
     Where that host's addresses are not known, the network of the target address is used instead.
     """
+    if _admits(host.input_ports or (), event):
+        return True
     allowed = host.input_allows or ()
     other = view.host(event.host)
     theirs = {a.ip for i in (other.interfaces if other is not None else ()) for a in i.addresses or ()}
-    from_here = theirs or {str(peer_ip(event, view))}
+    peer = peer_ip(event, view)
+    from_here = theirs or ({peer} if peer else set())
     return interface in allowed or any(in_network(ip, network) for ip in from_here for network in allowed)
 
 
