@@ -18,7 +18,8 @@ Bare = dict[tuple[str, str], Span]
 def give(bare: Bare, records: Iterable[Record]) -> None:
     """Give each version to the processes with its tag; one without any tag to rank 0, where it is the only one.
 
-    Where no process says which rank it is, it belongs to the only host of which no process printed a version.
+    Where no process says which rank it is, it belongs to the only host of which no process printed a version. Several
+    versions then belong to the hosts whose first line is the last before each, if that gives every host one.
     """
     records = list(records)
     waiting = [record for record in records if record.exact is None]
@@ -37,6 +38,23 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
         for record in waiting:
             if record.key[0] in silent:
                 record.exact = next(iter(untagged.items()))
+    if len(untagged) > 1 and not telling and all(record.rank is None for record in records):
+        of_host = _by_place(untagged, records)
+        for record in waiting:
+            record.exact = of_host.get(record.key[0])
+
+
+def _by_place(untagged: dict[str, Span], records: Collection[Record]) -> dict[str, tuple[str, Span]]:
+    """The version below the first line of each host and above that of the next; empty unless each host has one."""
+    begins: dict[str, int] = {}
+    for record in records:
+        begins[record.key[0]] = min(record.span.line, begins.get(record.key[0], record.span.line))
+    found: dict[str, tuple[str, Span]] = {}
+    for version, span in untagged.items():
+        above = [(line, host) for host, line in begins.items() if line < span.line]
+        if above:
+            found.setdefault(max(above)[1], (version, span))
+    return found if len(found) == len(begins) == len(untagged) else {}
 
 
 def _by_tag(bare: Bare, tags: Collection[str]) -> dict[str, tuple[str, Span]]:
