@@ -58,7 +58,7 @@ def parse(section: Section) -> Parsed:
             found.append(observe(section, index, "Service", ("firewalld",), active=line.strip() == "running"))
         elif zone and index + 1 < len(section.lines) and _PAIR.match(section.lines[index + 1]):
             active = zone["active"] is not None and "active" in zone["active"]
-            zones += [(index, {"zone": zone["name"]}, [])] if active else []
+            zones += [(index, {}, [])] if active else []
         elif pair and active:
             zones[-1][1][pair["name"]] = (pair["value"] or "").strip()
         elif _INNER.match(line) and active:
@@ -94,7 +94,6 @@ def _filter(zones: Sequence[tuple[int, dict[str, str], list[str]]]) -> dict[str,
     return {
         "input_policy": policy, "input_drops": drops, "input_allows": allows, "input_filters": ["firewalld"],
         "input_networks": networks(texts), "input_ports": [port for each in closed for port in _tcp_ports(each)],
-        "input_zone": closed[0]["zone"] if len(closed) == 1 else None,
     }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def parse(section: Section) -> Parsed:
 
     Those of a loop, or of a command for one function, are of the device that is named.
     """
-    one = _ONE.search(section.command or "")
+    asked = _ONE.search(section.command or "")
     devices: list[tuple[int, str, dict[str, Any]]] = []
     loose: list[tuple[int, bool]] = []
     named: list[tuple[int, str, bool]] = []
@@ -115,14 +115,12 @@ def parse(section: Section) -> Parsed:
             devices.append((index, *device))
         elif _TREE.match(line):
             unread.append(index)
-        elif acs and acs["bdf"]:
-            named.append((index, acs["bdf"], _redirects(acs["controls"])))
+        elif acs and (address := acs["bdf"] or (asked["bdf"] if asked and not devices else None)):
+            named.append((index, address, _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
             if _UNPLACED.match(line):
                 unplaced.setdefault(devices[-1][0], index)
-        elif acs and one:
-            named.append((index, one["bdf"], _redirects(acs["controls"])))
         elif acs:
             loose.append((index, _redirects(acs["controls"])))
         elif line.strip() and not _DETAIL.match(line):

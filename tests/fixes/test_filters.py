@@ -110,23 +110,3 @@ def test_a_table_that_rejects_nothing_is_no_cause() -> None:
     text = "root@n2:~# iptables -L\n" + ROWS.format(net="10.8.0.0/16", last="LOG") + FAILED
     report = diagnose([TextSource.of_bytes("paste", text.encode())])
     assert not any(each.name == "socket-firewall-ephemeral-ports" for each in report.findings)
-
-
-UNMET = (
-    "[W1130 23:58:02.113 socket.cpp:752] [c10d] The client socket has failed to connect to [n2]:29617 (errno: 113 - "
-)
-UNMET += "No route to host).\n"
-
-
-@pytest.mark.parametrize(
-    ("range_shown", "range_opened"),
-    [("", "32768-60999"), ("root@n2:~# sysctl net.ipv4.ip_local_port_range\nnet.ipv4.ip_local_port_range = 40000\t45000\n", "40000-45000")],
-)  # fmt: skip
-def test_without_a_network_the_zone_is_opened_for_the_rendezvous(range_shown: str, range_opened: str) -> None:
-    firewalld = FILTERS["firewalld"].replace(
-        '\trule family="ipv4" source address="{net}" service name="ssh" accept\n', ""
-    )
-    report = diagnose([TextSource.of_bytes("paste", (firewalld + range_shown + UNMET).encode())])
-    [found] = [each for each in report.findings if each.name == "socket-filter-rejects"]
-    line = f"--zone=public --add-port=29617/tcp --add-port={range_opened}/tcp; sudo firewall-cmd --reload"
-    assert found.fixes[0].commands["shell"].split("\n")[0].endswith(line)

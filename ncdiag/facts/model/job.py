@@ -82,7 +82,7 @@ class Host(Fact, frozen=True, kw_only=True):
     networks and interfaces from which everything is accepted, ``input_networks`` all IPv4 networks that rules name.
     ``input_filters`` are the tools that manage the rules shown (``iptables``, ``nft``, ``ufw``, ``firewalld``),
     ``input_chain`` is nft's chain for incoming packets (``inet filter input``). ``input_ports`` are the TCP ports that
-    firewalld lets in from everywhere (``29500``, ``6000-6100``), ``input_zone`` is its zone with interfaces.
+    firewalld lets in from everywhere (``29500``, ``6000-6100``).
     ``mesh_chain`` is the chain with which the proxy of a
     service mesh captures connections; empty means none.
 
@@ -189,7 +189,6 @@ class Host(Fact, frozen=True, kw_only=True):
     input_filters: Annotated[tuple[str, ...] | None, UNION] = None
     input_chain: str | None = None
     input_ports: Annotated[tuple[str, ...] | None, UNION] = None
-    input_zone: str | None = None
     route_answers: Annotated[tuple[RouteAnswer, ...] | None, UNION] = None
     libfabric_providers: Annotated[dict[str, bool] | None, BY_NAME] = None
     memory_bytes: int | None = None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 from ncdiag.fixes.best.sockets import chosen_interfaces
-from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
-from ncdiag.fixes.values import Bindings, Value, best, bound
+from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl.on_host import seen
 
 _LINES = {
@@ -20,25 +19,18 @@ _LINES = {
 """By tool, in the order in which one of two that are shown is the manager of the other's rules."""
 _IPV4 = 4
 _RANGE = "net.ipv4.ip_local_port_range"
-_DEFAULT_RANGE = "32768 60999"
-"""What the kernel gives out unless set otherwise (Documentation/networking/ip-sysctl.rst)."""
 _ASK = ("ip -br addr (on every host)",)
 
 
 @best
-def let_in(view: View, bindings: Bindings) -> Value:
-    """A command that admits TCP from the network of the hosts, on the ports of the kernel if they are known.
-
-    Where that network is not known, firewalld's zone is opened for the port of the rendezvous and those of the kernel.
-    """
+def let_in(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """A command that admits TCP from the network of the hosts, on the ports of the kernel if they are known."""
     hosts = [host for host in view.job.hosts if host.input_policy == "drop" or host.input_drops]
     tools = {tool for host in hosts for tool in host.input_filters or ()}
     tool = next((name for name in _LINES if name in tools), None)
     if tool is None:
         return Value(reason="no packet filter was shown whose rules are known")
     net = _shared_network(hosts, view)
-    if net is None and tool == "firewalld" and (opened := _opened(hosts, bindings, view)) is not None:
-        return opened
     if net is None:
         return Value(reason="the network of the hosts is not known", ask_for=_ASK)
     for host in hosts:
@@ -49,22 +41,6 @@ def let_in(view: View, bindings: Bindings) -> Value:
         return Value(reason="the chain for incoming packets was not seen", ask_for=("sudo nft list ruleset",))
     text = _LINES[tool].format(net=net, chain=chain, ports=_ports(tool, view))
     return Value(text=text, reason=f"all addresses seen of the hosts are in {net}")
-
-
-def _opened(hosts: list[Host], bindings: Bindings, view: View) -> Value | None:
-    """A command that opens the only zone shown for the port that was called, and for those that the kernel chooses."""
-    event = bound(bindings, Event)
-    port = event.fields.get("port") if event is not None and event.event in STORE_UNREACHED else None
-    zones = {host.input_zone for host in hosts}
-    if not isinstance(port, int) or len(zones) != 1 or (zone := zones.pop()) is None:
-        return None
-    for host in hosts:
-        view.note(host, "input_zone")
-    shown = {" ".join(text.split()) for host in hosts if (text := (host.sysctls or {}).get(_RANGE))}
-    low, _, high = (shown.pop() if len(shown) == 1 else _DEFAULT_RANGE).partition(" ")
-    ports = f"--add-port={port}/tcp --add-port={low}-{high}/tcp"
-    reason = f"{port} is the port of the rendezvous, and NCCL listens on ports from {low} to {high}"
-    return Value(text=f"sudo firewall-cmd --permanent --zone={zone} {ports}; sudo firewall-cmd --reload", reason=reason)
 
 
 def _ports(tool: str, view: View) -> str:

@@ -7,6 +7,7 @@ source. The tag tells the process where a launcher put one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from operator import itemgetter
 
 from ncdiag.base.spans import Span
 from ncdiag.parsers.nccl_log.ranks import Record
@@ -44,16 +45,16 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
             record.exact = of_host.get(record.key[0])
 
 
-def _by_place(untagged: dict[str, Span], records: Collection[Record]) -> dict[str, tuple[str, Span]]:
+def _by_place(untagged: dict[str, Span], records: Collection[Record]) -> dict[str | None, tuple[str, Span]]:
     """The version below the first line of each host and above that of the next; empty unless each host has one."""
-    begins: dict[str, int] = {}
+    begins: dict[str | None, int] = {}
     for record in records:
         begins[record.key[0]] = min(record.span.line, begins.get(record.key[0], record.span.line))
-    found: dict[str, tuple[str, Span]] = {}
+    found: dict[str | None, tuple[str, Span]] = {}
     for version, span in untagged.items():
         above = [(line, host) for host, line in begins.items() if line < span.line]
         if above:
-            found.setdefault(max(above)[1], (version, span))
+            found.setdefault(max(above, key=itemgetter(0))[1], (version, span))
     return found if len(found) == len(begins) == len(untagged) else {}
 
 
