@@ -43,6 +43,8 @@ ODD = 3
 NOTES = 2
 """Maximum number of notes shown if there is nothing else."""
 _SENTENCE = lazy_regex(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
+_INSIDE = lazy_regex(r"(?:the|all|each|both|this) (?!.*\b(?:hosts?|nodes?|servers?|machines?)\b)")
+"""Where a fix is applied that is no host: "in the program", but "on all hosts"."""
 _NOTE = lazy_regex(r" \(|（")
 """The start of the command after the text that says what it shows."""
 _HEADLINES = {
@@ -193,7 +195,8 @@ class _Layout:
     def _fix(self, fix: Fix, label: str, *, suspected: bool = True) -> None:
         proof = digest.proof_label(fix, suspected=suspected)
         scope = digest.fix_scope(fix)
-        notes = [say("on {scope}", scope=scope)] if scope else []
+        where = say("in {scope}", scope=scope) if _INSIDE.match(scope) else say("on {scope}", scope=scope)
+        notes = [where] if scope else []
         notes += [say(proof.lower())] if proof in digest.TRIED else []
         if fix.workaround:  # first, so that nothing comes before the warning
             label = say("{text} ({note})", text=label, note=say("a workaround that hides the fault"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Communicator, Job, Rank
+from ncdiag.facts.model import Communicator, Complaint, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.stacks import stands
 
@@ -51,9 +52,10 @@ def is_stuck(communicator: Communicator, view: View) -> bool | None:
     return True if alike else None
 
 
-def is_said_to_hang(job: Job) -> bool:
-    """Does a person, or `ncdiag run` or `watch`, say that the job hangs?"""
-    return any(told.what == "hangs" for told in job.complaints) or any(event.event == _SILENT for event in job.events)
+def is_said_to_hang(job: Job, counts: Callable[[Complaint], bool] = lambda _: True) -> bool:
+    """Does a person, in a complaint that counts, or `ncdiag run` or `watch`, say that the job hangs?"""
+    said = any(complaint.what == "hangs" and counts(complaint) for complaint in job.complaints)
+    return said or any(event.event == _SILENT for event in job.events)
 
 
 def _warned(job: Job) -> bool:

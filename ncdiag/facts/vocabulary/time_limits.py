@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import datetime, timezone
 from itertools import pairwise
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
@@ -15,6 +16,12 @@ from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 _STEP, LIMIT = "progress-step", "TIME LIMIT"
 _SILENT, _STEPS = 7200.0, 20
 """A job hung if it printed no step for 2 hours, longer than an evaluation, and for 20 times its longest step."""
+_MAY_END = lazy_regex(
+    r"(?i)\b(?:training|jobs?|runs?|program|process(?:es)?|it) (?:\w+ )?(?:stop(?:s|ped)?|times out|timed out)\b"
+    r"(?! (?:responding|moving|progressing|making|printing|logging|working))"
+    r"(?!.*\b(?:hang|hung|stuck|fr[eo]ez|stall|silent|no (?:output|progress)|nothing|still|deadlock|wait))"
+)
+"""Words for a hang that may as well mean the end of the job."""
 _ZONES, _NEAR = 900.0, 120.0
 """Time zones differ by multiples of 15 minutes: a gap of up to 2 minutes more than a multiple may only be the zone."""
 
@@ -26,9 +33,13 @@ def hung_until_limit(job: Job, view: View) -> bool:
 
 
 def hung_at_limit(event: Event, view: View) -> bool:
-    """Does the line say that the job was ended by its time limit, and did the job hang until then?"""
+    """Does the line say that the job was ended by its time limit, and did the job hang until then?
+
+    "The training stops after 4 hours" may mean the limit itself.
+    """
     at_limit = LIMIT in f"{event.fields.get('reason', '')} {event.text}"
-    return at_limit and (is_said_to_hang(view.job) or _stood_still(event, view))
+    hangs = is_said_to_hang(view.job, lambda complaint: not _MAY_END.search(complaint.text))
+    return at_limit and (hangs or _stood_still(event, view))
 
 
 def _stood_still(event: Event, view: View) -> bool:

@@ -31,6 +31,10 @@ _NO_TLS = (
 )
 """glibc elf/dl-reloc.c (until 2.33 also elf/dl-open.c), for a library that is loaded by dlopen."""
 _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
+_NO_CUDNN = (
+    r"cuDNN version incompatibility: .{0,60}compiled +against (\(\d[\d, ]*\)) .{0,30}runtime version (\(\d[\d, ]*\))"
+)
+"""torch/backends/cudnn/__init__.py (1.0 to 2.9)."""
 _WRAPPED = r"Failed to import ([\w.]{1,200}) because of the following error"
 """The RuntimeError if a module that is imported at its first use fails to load (transformers/utils/import_utils.py)."""
 _ENDING = r"sys\.meta_path is None"
@@ -64,6 +68,10 @@ _STATIC_TLS = (
     "Memory is not the matter: the library needs thread-local storage of a fixed size, and those loaded before it have "
     "used that up. Load it first: `export LD_PRELOAD=<the library that the line names>`, or import its package before "
     "the others."
+)
+_OTHER_CUDNN = (
+    "The loader finds an older cuDNN before the one that PyTorch brings: take its folder out of LD_LIBRARY_PATH, "
+    "or `unset LD_LIBRARY_PATH` in the shell that starts the job; `echo $LD_LIBRARY_PATH` on every host."
 )
 _FOUND_BY_LOADER = (
     "Install the package that has the library on every host, and name its folder in LD_LIBRARY_PATH "
@@ -145,16 +153,19 @@ def _fault(event: Event) -> _Fault | None:
         return _Fault(f"a library lacks {str(fields.get('symbol')).rstrip(',')}, which another one needs", _BUILD)
     if event.event == _MODULE:
         return _missing(str(fields.get("python_module", "")))
-    said = str(fields.get("error", ""))
-    if event.event == EXCEPTION and (found := re.match(_WRAPPED, said)):
-        return _Fault(f"the import of {found[1]} failed, for the reason on the next line", _PACKAGES)
-    if (
-        event.event != EXCEPTION
-        or not re.fullmatch(_CLASSES, str(fields.get("exception", "")))
-        or re.match(_ENDING, said)
-    ):
+    if event.event != EXCEPTION:
         return None
-    return _of_exception(said, is_import="OSError" not in str(fields.get("exception")))
+    return _raised(str(fields.get("exception", "")), str(fields.get("error", "")))
+
+
+def _raised(exception: str, said: str) -> _Fault | None:
+    """What an exception says could not be loaded."""
+    if found := re.match(_WRAPPED, said):
+        return _Fault(f"the import of {found[1]} failed, for the reason on the next line", _PACKAGES)
+    if found := re.match(_NO_CUDNN, said):
+        return _Fault(f"cuDNN {found[2]} was found, and PyTorch needs {found[1]}", _OTHER_CUDNN)
+    is_of_import = re.fullmatch(_CLASSES, exception) and not re.match(_ENDING, said)
+    return _of_exception(said, is_import="OSError" not in exception) if is_of_import else None
 
 
 def _of_loader(said: str) -> _Fault | None:

@@ -42,6 +42,7 @@ _UNMAPPED = frozenset({"cudaErrorPeerAccessUnsupported", "cudaErrorPeerAccessNot
 _MISMATCH = frozenset({"Driver/library version mismatch", "RM has detected an NVML/RM version mismatch."})
 _BAD_TOOLCHAIN = "unsupported toolchain"
 _PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed", "mpi-cuda-ipc-failed")
+_NO_HANDLE = lazy_regex(r"\b(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|HIPBLAS)_STATUS_NOT_INITIALIZED\b")
 _PEER_FILE = "transport/p2p.cc"
 _SAID = lazy_regex(
     r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
@@ -157,8 +158,11 @@ def is_peer_failure(event: Event, view: View) -> bool:
 def is_cuda_memory_failure(event: Event, view: View) -> bool | None:
     """Did a CUDA call fail because the GPU is out of memory, as opposed to a call that maps host memory?
 
-    None for a call that pins host memory, if the memory of no GPU is shown.
+    None for a call that pins host memory, if the memory of no GPU is shown. The handle of a library of mathematics
+    needs memory as well: on a GPU that is shown as full, "not initialized" is a lack of it.
     """
+    if event.event in PRINTED and _NO_HANDLE.search(event.text):
+        return bool(view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view)))
     if not _is(event, view, "cudaErrorMemoryAllocation") or is_cumem_host_failure(event, view):
         return False
     return not _pins(event) or view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view))
