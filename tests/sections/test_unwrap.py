@@ -119,6 +119,11 @@ def test_a_line_of_syslog_without_a_date_is_not_the_rest_of_another() -> None:
     assert reads_as_it_stands([f"{first} error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]", second])
 
 
+@pytest.mark.parametrize("below", ["Terminated", "make: *** [Makefile:12: train] Error 1", "done"])
+def test_one_long_line_does_not_go_on_in_the_next(below: str) -> None:
+    assert reads_as_it_stands(["Failed to get IB devices list: Function not implemented", below])
+
+
 def test_what_a_program_prints_between_lines_of_nccl_is_not_swallowed() -> None:
     finished = "gpu-a01:2201:2201 [0] NCCL INFO comm 0x1{n}f rank 0 nranks 16 cudaDev 0 busId 1b000 - Init COMPLETE"
     lines = [line for n in range(8) for line in (finished.format(n=n), f"step {n} loss 0.5", LOG[0], LOG[4])]

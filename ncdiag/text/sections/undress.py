@@ -254,8 +254,11 @@ class _Undresser:
                 yield unwrap.joined(lines, sound), goes_on
                 if reach >= Reach.EXACT:
                     gaining.clear()
-        if gaining:
-            yield unwrap.joined(lines, [whole for _, (_, whole) in sorted(gaining.items())]), False
+        places = [whole for _, (_, whole) in sorted(gaining.items())]
+        if len(places) < unwrap.FEW:  # one break alone shows no width: then no part may have been another message
+            places = [each for each in places if self._gain(lines, each, reach=Reach.ANY, doubtful=doubtful) > 0]
+        if places:
+            yield unwrap.joined(lines, places), False
 
     def _looked_at(
         self, lines: list[Line], wholes: Sequence[unwrap.Whole], *, reach: Reach, doubtful: bool
