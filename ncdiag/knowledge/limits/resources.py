@@ -6,11 +6,12 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import raises_own
-from ncdiag.facts.vocabulary.failures import SHELL_STATUS
+from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
 from ncdiag.knowledge.limits.rdma_groups import rdma_group_full
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files, is_used_up
+from ncdiag.messages.vocabulary.first_ends import is_plain_exit
 from ncdiag.messages.vocabulary.reasons import reason
 
 _MANY_RANKS, _MANY_MORE = 64, 512
@@ -335,3 +336,10 @@ def multiplies_sockets(job: Job, view: View) -> bool:
     """Is NCCL configured to use more than one socket to each peer?"""
     found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
     return any(setting is not None and (setting.number or 0) > 1 for setting in found)
+
+
+@derived
+def ended_by_itself(job: Job, view: View) -> bool:
+    """Did each process whose end is shown end with an exit code of its own, and none by a signal?"""
+    ends = [event for event in job.events if event.event in CRASHES]
+    return bool(ends) and all(map(is_plain_exit, ends))

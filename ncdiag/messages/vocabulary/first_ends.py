@@ -23,6 +23,13 @@ _LOSSES = frozenset({
 })  # fmt: skip
 _LOSS_CATEGORIES = frozenset({"collective", "watchdog", "tcp-transfer"})
 """Events, and categories of events, that ranks report when another rank is lost or missing."""
+_OF_CALLS = frozenset({
+    "bootstrap", "collective", "completion", "cuda-call", "cuda-memory", "cuda-start", "handshake", "internal",
+    "libfabric", "memory", "misuse", "npu", "nvls", "nvml", "p2p-map", "proxy", "registration", "rendezvous",
+    "shm-attach", "shm-create", "storage", "storage-lost", "system-call", "tcp-connect", "tcp-listen", "tcp-setup",
+    "tcp-transfer", "verbs-call", "version", "watchdog",
+})  # fmt: skip
+"""Categories of failures after which a process gives up, other than those of links, plugins and hardware."""
 _RESULTS = "result-code"
 _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "hccl-params-mismatch", "no-algorithm"})
 """Events of these categories that are mistakes of the ranks themselves."""
@@ -52,7 +59,10 @@ def first_crash_order(job: Job, view: View) -> int | None:
 
 
 def _own_crashes(job: Job, view: View) -> list[Event]:
-    """The ends of processes, except those that a watchdog, torchrun or a time limit caused after another failure."""
+    """The ends of processes, except those that a watchdog, torchrun or a time limit caused after another failure.
+
+    An exit code such as 1 says only that the process gave up: a failure above it that names no rank may be its reason.
+    """
     given_up = any(e.event in _WATCHDOG for e in job.events)
     crashes = [
         e for e in job.events
@@ -63,12 +73,20 @@ def _own_crashes(job: Job, view: View) -> list[Event]:
     mourners -= {e.rank for e in job.events if mourners and is_own_exception(e, view)}
     ranks = _ranks(crashes)
     threw = set(threw_a_loss(job)) if crashes else set()
+    failed = min((e.order for e in job.events if crashes and _may_be_of_any_rank(e)), default=None)
     return [
         e for e in crashes
         if not (e.fields.get("first") == 0 and e.host in summed_up)
-        and not (is_plain_exit(e) and _rank(e, ranks) in mourners)
+        and not (is_plain_exit(e) and (_rank(e, ranks) in mourners or (failed is not None and failed < e.order)))
         and not (_is_abort(e) and _rank(e, ranks) in threw)
     ]  # fmt: skip
+
+
+def _may_be_of_any_rank(event: Event) -> bool:
+    """Does a line that names no rank report a failed call? It may be the reason for which a process ended."""
+    if event.rank is not None or event.kind not in {"cause", "symptom"} or event.event in CRASHES:
+        return False
+    return about.entry(event.event).category in _OF_CALLS
 
 
 def threw_a_loss(job: Job) -> Iterator[int | None]:
