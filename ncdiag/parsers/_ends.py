@@ -15,7 +15,7 @@ from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
 
-EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
+EVENTS = {"process-exit": {"exit_code": "int", "signal": "int", "container": "str"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""
 
 _LOOKED_AT = 600
@@ -24,7 +24,7 @@ _EXIT = guarded_regex(
     r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
     r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
     r"|return(?:ed)?[ _](?:non-?zero[ _])?(?:exit[ _])?(?:status|code))"
-    r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])|\bcode=exited, status=(?P<unit>\d{1,3})/",
+    r"\"?\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])|\bcode=exited, status=(?P<unit>\d{1,3})/",
     re.IGNORECASE,
 )
 _SIGNAL = guarded_regex(
@@ -38,6 +38,10 @@ _SIGNAL = guarded_regex(
     r"|\bcode=(?:killed|dumped), status=(?P<unit>\d{1,2})/",
     re.IGNORECASE,
 )
+_OF_COMPOSE = lazy_regex(r"(?P<container>[a-z0-9][\w.-]{0,80}[-_]\d{1,4}) exited with code \d")
+_FAULTS = {4: "worker-crashed", 6: "worker-crashed", 7: "worker-bus-error", 8: "worker-crashed", 11: "worker-crashed"}
+"""The events of signals that a fault of the process itself raises: SIGILL, SIGABRT, SIGBUS, SIGFPE and SIGSEGV."""
+_SHELL_STATUS = 128
 _DUMPED = {
     "segmentation fault": "SIGSEGV", "aborted": "SIGABRT", "bus error": "SIGBUS", "killed": "SIGKILL",
     "terminated": "SIGTERM",
@@ -82,12 +86,21 @@ def _end(text: str) -> Found | None:
     if signalled is not None:
         told = (signalled["told"] or signalled["dumped"] or "").lower()
         number = _number(signalled["which"] or signalled["unit"] or _DUMPED.get(told, ""))
-        return Found("process-exit", "app", "symptom", {"signal": number} if number else {})
+        event = "process-exit" if signalled["unit"] else of_signal(number)
+        return Found(event, "app", "symptom", {"signal": number} if number else {})
     exited = _EXIT.search(text)
     if exited is None:
         return None
     code = int(exited["code"] or exited["unit"])
-    return Found("process-exit", "app", "symptom" if code else "fact", {"exit_code": code})
+    composed = _OF_COMPOSE.match(text)
+    fields = {"exit_code": code, **({"container": composed["container"]} if composed else {})}
+    event = "process-exit" if exited["unit"] else of_signal(code - _SHELL_STATUS if code > 0 else -code)
+    return Found(event, "app", "symptom" if code else "fact", fields)
+
+
+def of_signal(number: int | None) -> str:
+    """The event of a process that ended by this signal: a crash, if a fault of its own raises it."""
+    return _FAULTS.get(number or 0, "process-exit")
 
 
 def _number(name: str) -> int | None:

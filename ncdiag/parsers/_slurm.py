@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import _slurm_nodes
+from ncdiag.parsers._ends import of_signal
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
@@ -29,6 +30,7 @@ _EVENTS = {
 }  # fmt: skip
 """The event of a state, and why the job was ended."""
 _FAILED = "FAILED"
+_SHELL_STATUS = 128
 _SIGNS = Signs(*map(str.lower, _EVENTS), _FAILED.lower())
 
 
@@ -40,7 +42,8 @@ def find(text: str) -> Found | None:
     state = found["state"]
     if state == _FAILED:
         status, signal = int(found["status"] or 1), int(found["signal"] or 0)
-        return Found("process-exit", "app", "symptom", {"signal": signal} if signal else {"exit_code": status or 1})
+        number = signal or status - _SHELL_STATUS
+        return Found(of_signal(number), "app", "symptom", {"signal": signal} if signal else {"exit_code": status or 1})
     event, reason = _EVENTS.get(state[:_CUT], ("", ""))
     if not event:
         return _slurm_nodes.find(text)

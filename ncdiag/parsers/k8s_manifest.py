@@ -25,7 +25,7 @@ from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.formats.units import cpu_quantity
 from ncdiag.formats.yaml import Node, load
-from ncdiag.parsers import _k8s_place, _k8s_policy
+from ncdiag.parsers import _k8s_ended, _k8s_place, _k8s_policy
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
 
@@ -113,6 +113,7 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
     is_counted = not is_part or any(_COUNTED.match(line) for line in section.lines)
     total = sum(counts) if is_counted and kind not in _INDEPENDENT else None
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
+    yield from _k8s_ended.ended(section, root)
     restricted = _k8s_policy.restricted(root)
     if restricted is not None:
         yield observe(

@@ -56,6 +56,8 @@ def process_text(events: list[Event]) -> str:
         name = f"Task {numbers}" if numbers.isdecimal() else f"Tasks {numbers}"
     elif "local_rank" in fields:
         name = f"Local rank {fields['local_rank']}"
+    elif "container" in fields:
+        name = f"Container {fields['container']}"
     elif events[0].event == "node-failed":
         return f"Host {host}" if host else "A host"
     else:

@@ -1,0 +1,85 @@
+"""How containers ended: ``docker ps -a``, ``docker wait``, ``docker inspect -f``, also of podman and nerdctl.
+
+Sources of the formats: docker/cli cli/command/formatter/container.go, cli/command/container/wait.go; moby
+daemon/container/state.go (``Exited (139) 2 minutes ago``, units of go-units). ``echo $?`` prints the same number.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.parsers._rows import Reading, Row, Rows
+
+KIND = "docker_states"
+_TOOLS = ("docker", "podman", "nerdctl")
+_LISTS = ("ps", "ps -a", "ps -al", "ps -la", "ps -l", "ps --all", "container ls", "container ls -a")
+_NUMBERS = ("wait", "container wait", "inspect", "container inspect")
+COMMANDS: tuple[str, ...] = (
+    *(f"{tool} {what}" for tool in _TOOLS for what in (*_LISTS, *_NUMBERS)),
+    "echo $?",
+)  # fmt: skip
+ANCHOR = r"CONTAINER ID[ ]{1,80}IMAGE[ ]{1,120}COMMAND[ ]{1,80}\S"
+_ROW = (
+    r"[0-9a-f]{12} .{0,400}?(?:Exited|Restarting) \((?P<code>\d{1,3})\) "
+    r"(?P<ago>(?:About |Less than )?(?:an?|\d{1,4}) (?:second|minute|hour|day|week|month|year)s?)(?: ago)?"
+    r"(?:\s.{0,200}?)?\s(?P<name>[A-Za-z0-9][\w.-]{0,100})\s*$"
+)
+_FAULTS = frozenset(128 + number for number in (4, 5, 6, 7, 8, 11))
+"""Exit codes by SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV."""
+_STOPPED = frozenset({0, 130, 143})
+_KILLED = 137
+"""That of ``docker stop`` too, where a program does not end by itself within ten seconds."""
+_OLD = lazy_regex(r"day|week|month|year")
+_MOST = 400
+
+
+class _States(Reading):
+    """An event for the container that ended by a fault of its own; a list of a machine also has others that ended."""
+
+    def __init__(self, section: Section) -> None:
+        """No container has ended."""
+        super().__init__(section)
+        self.command = section.command or ""
+        self.ended: list[tuple[int, int, str, bool]] = []
+
+    def row(self, found: re.Match[str]) -> None:
+        """A container that ended, when, and with which code."""
+        self.ended.append((self.index, int(found["code"]), found["name"], _OLD.search(found["ago"]) is None))
+
+    def number(self, found: re.Match[str]) -> bool:
+        """The exit code alone; False after a command that prints other numbers."""
+        code, words = int(found["code"]), self.command.split()
+        if words[:1] == ["echo"]:
+            name = "" if code in _FAULTS else None
+        else:
+            name = words[-1] if "wait" in words or "ExitCode" in self.command else None
+        if name is not None and code not in _STOPPED:
+            self._ended(self.index, code, name)
+        return "wait" in words or "ExitCode" in self.command or words[:1] == ["echo"]
+
+    def end(self) -> None:
+        """Faults that are new count; of the others, the only container that ended."""
+        alone = len(self.ended) == 1
+        for index, code, name, is_new in self.ended:
+            if (code in _FAULTS and (is_new or alone)) or (alone and is_new and code not in _STOPPED):
+                self._ended(index, code, name)
+
+    def _ended(self, index: int, code: int, name: str) -> None:
+        fields = {"exit_code": code, **({"container": name} if name else {})}
+        self.observe(
+            "Event", at=index, event="worker-killed" if code == _KILLED else "worker-failed", origin="launcher",
+            kind="symptom", text=self.section.lines[index][:400].strip(), count=1, order=self.section.number(index),
+            fields=fields,
+        )  # fmt: skip
+
+
+ROWS = Rows(
+    _States,
+    Row(ANCHOR),
+    Row(_ROW, _States.row),
+    Row(r"[0-9a-f]{12} .{1,600}$"),
+    Row(r"(?P<code>\d{1,3})\s*$", _States.number),
+    most=_MOST,
+)
