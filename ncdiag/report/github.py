@@ -12,6 +12,7 @@ from typing import Literal, TypedDict
 from ncdiag.base.severity import Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
+from ncdiag.report.levels import levels
 from ncdiag.report.model import Evidence, Finding, Report
 from ncdiag.report.sanitize import one_line
 
@@ -38,9 +39,10 @@ def command(  # noqa: PLR0913  (each is a property of the command)
 
 
 def _lines(report: Report) -> Iterator[str]:
-    for finding in report.findings:
+    found = levels(report)
+    for place, finding in enumerate(report.findings):
         yield command(
-            _level(finding), _message(report, finding), title=f"{finding.code} {finding.name}",
+            LEVELS[found[place]], _message(report, finding), title=f"{finding.code} {finding.name}",
             **_at(finding.evidence),
         )  # fmt: skip
     for suspect in report.suspects:
@@ -51,11 +53,6 @@ def _lines(report: Report) -> Iterator[str]:
         yield command("warning", digest.failed(fault), title="ncdiag failed")
     if report.summary.verdict == "nothing-understood":
         yield command("warning", f"{digest.headline(report)}\n{digest.HELP_WHEN_NOTHING}", title="ncdiag")
-
-
-def _level(finding: Finding) -> Level:
-    """One error for one cause: what another finding explains is a notice."""
-    return "notice" if finding.explained_by else LEVELS[finding.severity]
 
 
 def _message(report: Report, finding: Finding) -> str:

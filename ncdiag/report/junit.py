@@ -14,6 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.severity import SEVERITIES, Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import shown, told
+from ncdiag.report.levels import levels
 from ncdiag.report.model import Finding, Look, Report
 from ncdiag.report.sanitize import clean, one_line
 
@@ -71,9 +72,10 @@ def _cases(report: Report, fail_on: str) -> Iterator[Case]:
     for look in report.looks:
         yield _look(report, look, [by_name[name] for name in look.findings if name in by_name], failing)
     told_by_looks = {name for look in report.looks if look.status in _SEVERITIES for name in look.findings}
-    for finding in report.findings:
+    found = levels(report)
+    for place, finding in enumerate(report.findings):
         if finding.name not in told_by_looks:
-            yield _finding(report, finding, failing)
+            yield _finding(report, finding, found[place], failing)
     for unknown in report.unknown:
         yield Case("rules", f"{unknown.code} {unknown.name}", "skipped", message=digest.ask(unknown))
     for fault in report.faults:
@@ -97,12 +99,13 @@ def _look(report: Report, look: Look, found: Sequence[Finding], failing: Sequenc
     return Case(look.area, name, text="\n".join(filter(None, [look.why if severity else "", text])))
 
 
-def _finding(report: Report, finding: Finding, failing: Sequence[Severity]) -> Case:
+def _finding(report: Report, finding: Finding, severity: Severity, failing: Sequence[Severity]) -> Case:
+    """A test that fails if the finding stands for a cause; what the cause explains is the output of a passed one."""
     place = digest.where(finding, report)
     name = f"{finding.code} {finding.name}{f' on {place}' if place else ''}"
     text = "\n".join(_lines(report, finding))
-    if finding.severity in failing:
-        return Case("rules", name, "failure", finding.severity, finding.title, text)
+    if severity in failing:
+        return Case("rules", name, "failure", severity, finding.title, text)
     return Case("rules", name, text=text)
 
 

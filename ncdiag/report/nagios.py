@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ncdiag.base.severity import SEVERITIES
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
+from ncdiag.report.levels import levels
 from ncdiag.report.model import Report
 from ncdiag.report.sanitize import one_line
 
@@ -60,7 +61,8 @@ def status_line(reached: State, text: str) -> str:
 
 
 def _said(report: Report) -> str:
-    shown = [finding for finding in report.findings if finding.severity != "info"]
+    found = levels(report)
+    shown = [finding for place, finding in enumerate(report.findings) if found[place] != "info"]
     if shown:
         more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
         place = digest.where(shown[0], report)
@@ -73,10 +75,11 @@ def _said(report: Report) -> str:
 
 
 def _details(report: Report) -> Iterator[str]:
-    for finding in report.findings[:SHOWN_FINDINGS]:
+    found = levels(report)
+    for number, finding in enumerate(report.findings[:SHOWN_FINDINGS]):
         place = digest.where(finding, report)
         at = f" on {place}" if place else ""
-        yield _plain(f"{finding.severity}: {finding.code} {finding.name}{at}: {finding.title}")
+        yield _plain(f"{found[number]}: {finding.code} {finding.name}{at}: {finding.title}")
         heads = (line for line in told(report, finding) if line != finding.why and not line.startswith(" "))
         yield from (f"  {_plain(line)}" for line in heads)  # a line to paste may contain a bar, which must be removed
     if len(report.findings) > SHOWN_FINDINGS:

@@ -17,6 +17,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
+from ncdiag.report.levels import levels
 from ncdiag.report.model import Evidence, Finding, Report, Suspect
 from ncdiag.report.sanitize import json_escapes, one_line
 from ncdiag.report.unnamed import named
@@ -36,11 +37,12 @@ def render(report: Report, **_: object) -> str:
     told_of = {item.code: item for item in reversed(items)}
     codes = sorted(told_of)
     index = {code: place for place, code in enumerate(codes)}
+    graveness = levels(report)
     run = {
         "tool": {"driver": _driver(report, [_rule(told_of[code]) for code in codes])},
         "invocations": [_invocation(report)],
         "results": [
-            *(_result(report, finding, index) for finding in report.findings),
+            *(_result(report, each, index, graveness[place]) for place, each in enumerate(report.findings)),
             *(_review(report, suspect, index) for suspect in report.suspects),
         ],
         "properties": {"verdict": report.summary.verdict, "notLookedAt": list(report.summary.not_looked_at)},
@@ -90,11 +92,11 @@ def _catalogue() -> dict[str, Rule]:
     return {rule.code: rule for rule in catalogue.rules()}
 
 
-def _result(report: Report, finding: Finding, index: Mapping[str, int]) -> dict[str, Any]:
+def _result(report: Report, finding: Finding, index: Mapping[str, int], severity: Severity) -> dict[str, Any]:
     return {
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
-        "level": _LEVELS[finding.severity],
+        "level": _LEVELS[severity],
         "message": {"text": _message(finding.title, digest.where(finding, report), told(report, finding))},
         "locations": _locations(report, finding.evidence, finding.hosts),
         "partialFingerprints": {FINGERPRINT: _hash(finding.name, finding.hosts, _title(finding.title))},

@@ -15,6 +15,7 @@ import pytest
 from kept_reports import NAMES, load
 
 from ncdiag.report import renderer
+from ncdiag.report.levels import levels
 from ncdiag.report.model import Evidence, Input, Report, Sign, Suspect
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -66,10 +67,10 @@ def test_results_lead_to_rules_files_and_lines(name: str) -> None:
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
     assert len(run["results"]) == len(report.findings)
-    for result, finding in zip(run["results"], report.findings, strict=True):
+    for result, finding, severity in zip(run["results"], report.findings, levels(report).values(), strict=True):
         rule = rules[result["ruleIndex"]]
         assert (rule["id"], result["ruleId"], rule["name"]) == (finding.code, finding.code, finding.name)
-        assert result["level"] == {"info": "note"}.get(finding.severity, finding.severity)
+        assert result["level"] == {"info": "note"}.get(severity, severity)
         lines = [
             place["physicalLocation"]["region"]["startLine"]
             for place in result["locations"] if "region" in place["physicalLocation"]
