@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from ncdiag.engine.causes import conclude, overall, root_cause, without_mentione
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
@@ -50,8 +50,8 @@ from ncdiag.text import (
     Unreadable,
     Window,
     Windowed,
-    is_given,
-    place_of,
+    given,
+    names_written,
     read_all,
 )
 
@@ -177,6 +177,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
         )  # fmt: skip
     diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *view.faults))
     read = msgspec.structs.replace(_read(case, looked, view.job, options), lit=lit)
+    values.rest_of, values.names = read.rest_of, names_written(case.readings)
     report = build.report(diagnosis, suspected, view, values, read)
     report = msgspec.structs.replace(report, expired=options.expired)
     if not (options.table or options.launch):
@@ -332,27 +333,19 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
     unseen += gaps(job)
     faults = [fault for reading in case.readings for fault in reading.faults]
     kinds = {piece.kind for reading in case.readings for piece in reading.pieces}.union(*complete.values())
+    named = frozenset(host.name for host in job.hosts) - {UNNAMED}
+    known = given(case.readings, named, job.nhosts)
     return build.Read(
         inputs=(*inputs, *map(_input, (*case.texts, *case.printed))),
         kinds=frozenset(kinds),
-        is_given=functools.partial(is_given, kinds=kinds),
-        place_of=functools.partial(
-            place_of, places=_places(case), alone=len(job.hosts) <= 1 and job.nhosts in {None, 1}
-        ),
+        rest_of=known.rest,
+        place_of=known.place,
+        without_looks=known.without_looks,
         not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
         faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),
         window=period_of(case.window),
     )
-
-
-def _places(case: Case) -> dict[str, str]:
-    """By kind of section, the file and line of the first one."""
-    found: dict[str, str] = {}
-    for reading in case.readings:
-        for piece in reading.pieces:
-            found.setdefault(piece.kind, f"{reading.source}:{piece.first_line}")
-    return found
 
 
 def period_of(window: Windowed | None) -> period.Window | None:

@@ -70,7 +70,7 @@ def _joined(parts: Sequence[HostProof]) -> Proof:
     ask_for = tuple(dict.fromkeys(ask for part in ordered for ask in part.ask_for))
     text = "; ".join(texts[:_SHOWN]) + more
     if ask_for:
-        text += f": paste {_listed(ask_for)}"
+        text += f": paste {listed(ask_for)}"
     return Proof(state, text, tuple(parts), ask_for)
 
 
@@ -93,8 +93,8 @@ def _without(host: str, text: str) -> str:
     return _WORD.sub(lambda word: _HOST if word[0] == host else word[0], text)
 
 
-def _listed(asks: Sequence[str]) -> str:
-    """``ip addr`` (on node2): only the command is quoted, followed by all its hosts."""
+def listed(asks: Sequence[str]) -> str:
+    """A request for outputs, ```ip addr` (on node2)``: only the command is quoted, followed by all its hosts."""
     hosts: dict[str, list[str]] = {}
     for ask in asks:
         command, _, place = ask.partition(" (on ")

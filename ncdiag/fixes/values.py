@@ -66,8 +66,14 @@ class Values:
     """The values for one job, each computed once for the same bound facts: fills ``{best.NAME}``."""
 
     def __init__(self, view: View, rules: Sequence[Any] = ()) -> None:
-        """Store the job's view, and the rules that may object to a fix (`ncdiag.report.objections`)."""
+        """Store the job's view, and the rules that may object to a fix (`ncdiag.report.objections`).
+
+        ``rest_of``: what of the outputs of a request is not in the input; all of it until it is set. ``names``: what
+        the commands of the input write, by the word that stands for it in a fix.
+        """
         self.view, self.rules = view, rules
+        self.rest_of: Callable[[str], str] = str
+        self.names: Mapping[str, frozenset[str]] = {}
         self._cache: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Value]] = {}
 
     def __call__(self, name: str, bindings: Bindings) -> str | None:

@@ -40,7 +40,7 @@ from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.traits import traits
 from ncdiag.report.unnamed import spoken_of
-from ncdiag.report.wanted import wanted, without_given
+from ncdiag.report.wanted import wanted, without_given, without_shown
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
 
@@ -64,16 +64,17 @@ def _nowhere(_: str) -> str:
     return ""
 
 
-def _never(_: str) -> bool:
-    return False
+def _as_it_is(text: str) -> str:
+    return text
 
 
 class Read(msgspec.Struct, frozen=True):
     """What the report says about the input besides the facts; ``answered`` are questions that a person answered.
 
-    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input;
-    ``place_of``: the line of the first of them, empty where one is missing. ``lit``: what the lines of the input say of
-    each rule, by code. ``window``: the window of time that was read.
+    ``rest_of``: what of the outputs that a rule asks for (``ip addr; ip route``) is not in the input; ``place_of``: the
+    line of the first of them, empty where one is missing; ``without_looks``: commands without those whose outputs are
+    in the input. ``lit``: what the lines of the input say of each rule, by code. ``window``: the window of time that
+    was read.
     """
 
     inputs: tuple[model.Input, ...]
@@ -81,8 +82,9 @@ class Read(msgspec.Struct, frozen=True):
     not_seen: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
-    is_given: Callable[[str], bool] = _never
+    rest_of: Callable[[str], str] = _as_it_is
     place_of: Callable[[str], str] = _nowhere
+    without_looks: Callable[[str], str] = _as_it_is
     lit: Mapping[str, Lit] = {}
     window: Window | None = None
 
@@ -92,7 +94,7 @@ def report(
 ) -> model.Report:  # fmt: skip
     """The whole report."""
     faults = [*read.faults, *diagnosis.faults]
-    findings = tuple(_finding(found, view, values, faults, read.is_given) for found in diagnosis.findings)
+    findings = tuple(_finding(found, view, values, faults, read) for found in diagnosis.findings)
     job = view.job
     counts = {severity: sum(f.severity == severity for f in findings) for severity in SEVERITIES}
     summary = model.Summary(
@@ -115,7 +117,7 @@ def report(
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
-    made = without_given(with_tests(made, rules, read.lit, view), read.place_of)
+    made = without_given(with_tests(made, rules, read.lit, view), read.place_of, read.rest_of)
     made = msgspec.structs.replace(
         made, next_steps=next_steps(made), restart=restart_of(made, rules), counted=counted(made, view)
     )
@@ -180,10 +182,10 @@ def _version(view: View) -> str | None:
 
 
 def _finding(
-    found: results.Finding, view: View, values: Values, faults: list[str], is_given: Callable[[str], bool]
+    found: results.Finding, view: View, values: Values, faults: list[str], read: Read
 ) -> model.Finding:  # fmt: skip
     rule = found.rule
-    fixes = fixes_of(found, view, values, faults)
+    fixes = [without_shown(fix, read.without_looks) for fix in fixes_of(found, view, values, faults)]
     return model.Finding(
         code=rule.code, name=rule.name, formerly=rule.formerly, severity=found.severity, role=found.role,
         confidence=found.confidence, title=spoken(found.title), why=" ".join(found.why.split()),
@@ -192,7 +194,7 @@ def _finding(
         fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix)),
         not_offered=tuple(fix for fix in fixes if isinstance(fix, str)),
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
-        asks=wanted(found, is_given),
+        asks=wanted(found, read.rest_of),
     )  # fmt: skip
 
 

@@ -233,5 +233,5 @@ class _Tests:
             yield model.Fix(
                 kind="env" if env else "unset", text=text, workaround=bool(env), env=dict(env), unset=tuple(unset),
                 commands=launcher_lines(self._view, env, unset), confirm=say(_GONE),
-                proof=model.Proof(proof.state, phrase(proof.text)),
+                proof=model.Proof(proof.state, phrase(proof.bare)),
             )  # fmt: skip

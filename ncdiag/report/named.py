@@ -26,6 +26,8 @@ from ncdiag.facts.vocabulary.pod_rows import POD_NAME
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
 _SAFE = lazy_regex(r"/?[A-Za-z0-9][\w.:%@/+-]{0,199}")
 """What may be written into a command without quotes."""
+_OF_A_NAMESPACE = lazy_regex(r"kubectl (?:describe|get|delete) (?:pods?|jobs?|events)\b|kubectl (?:logs|exec)\b")
+_IN_A_NAMESPACE = lazy_regex(r" (?:-n|--namespace|-A|--all-namespaces)\b")
 _PEERS = ("peer_host", "other_host")
 """Fields of events with the host that could not be reached, which is the one that the fix is about."""
 _PATHS = ("path", "full_path", "file_path", "folder")
@@ -33,9 +35,19 @@ _PAIR = 2
 Named = Callable[[Finding, View], Iterator[str]]
 
 
-def named(text: str, found: Finding, view: View) -> str:
-    """The text with the values that the finding, or the input, shows."""
-    return _HOLE.sub(lambda hole: _value(hole[1], found, view) or hole[0], text) if "<" in text else text
+def named(text: str, found: Finding, view: View, names: Mapping[str, frozenset[str]] = {}) -> str:
+    """The text with the values that the finding, or the input, shows; ``names``: what commands of the input write."""
+    if "<" in text:
+        text = _HOLE.sub(lambda hole: _value(hole[1], found, view) or _only(names.get(hole[1])) or hole[0], text)
+    space = _only(names.get("namespace"))
+    if space and (bare := _OF_A_NAMESPACE.match(text)) is not None and not _IN_A_NAMESPACE.search(text):
+        text = f"{bare[0]} -n {space}{text[bare.end() :]}"
+    return text
+
+
+def _only(names: frozenset[str] | None) -> str:
+    """The only one of the names, if it may stand in a command."""
+    return next(iter(names)) if names and len(names) == 1 and _SAFE.fullmatch(next(iter(names))) else ""
 
 
 def has_hole(text: str) -> bool:
@@ -131,6 +143,42 @@ def _bus(text: str) -> str:
     return text if "." in text else f"{text}.0"
 
 
+def _ports(found: Finding, _: View) -> Iterator[str]:
+    """Numbers of the RDMA ports of a finding about these."""
+    return (str(port.number) for port in _bound(found, Port) if found.rule.area in {"ib", "roce"})
+
+
+def _buses(found: Finding, view: View) -> Iterator[str]:
+    """Bus ids of the finding's GPUs, as lspci takes them."""
+    return (text for text in _gpus(found, view) if ":" in text)
+
+
+def _numa_nodes(found: Finding, _: View) -> Iterator[str]:
+    return (str(gpu.numa_node) for gpu in _bound(found, Gpu) if gpu.numa_node is not None and gpu.numa_node >= 0)
+
+
+def _payloads(found: Finding, _: View) -> Iterator[str]:
+    """What a packet of the smallest MTU of the finding's interfaces carries without the headers of IP and ICMP."""
+    sizes = [each.mtu for each in _bound(found, Interface) if each.mtu]
+    if sizes:
+        yield str(min(sizes) - 28)
+
+
+def _links(field: str) -> Named:
+    """The LID or the port of the links of a fabric that run below what both ends support, if it is one."""
+
+    def search(found: Finding, view: View) -> Iterator[str]:
+        if found.rule.area != "ib":
+            return iter(())
+        slow = {
+            (node.lid, link.port) for fabric in view.job.fabrics for node in fabric.nodes for link in node.links
+            if link.could_be and node.kind == "switch" and node.lid
+        }  # fmt: skip
+        return (str(lid if field == "lid" else port) for lid, port in slow if len(slow) == 1)
+
+    return search
+
+
 def _pids(found: Finding, _: View) -> Iterator[str]:
     for kind in (StackDump, Rank):
         yield from (str(fact.pid) for fact in _bound(found, kind) if fact.pid is not None)
@@ -205,6 +253,12 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "storage path": (_fields(*_PATHS),),
     "script": (_of_launches("script"),),
     "first host": (_first_host,),
+    "the first host": (_first_host,),
+    "master": (_first_host,),
+    "head": (_first_host,),
+    "address of the master": (_first_host,),
+    "hostfile": (_of_launches("hostfile"),),
+    "host file": (_of_launches("hostfile"),),
     "address of the first host": (_first_host,),
     "node": (_hosts,),
     "pod": (_pods,),
@@ -213,12 +267,21 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "interface": (_interfaces, _only_interface),
     "unmarked interface": (_only_interface,),
     "lossy interface": (_only_interface,),
+    "bond": (_interfaces,),
+    "lid": (_links("lid"), _fields("lid")),
+    "port": (_ports, _links("port")),
+    "guid": (_fields("guid"),),
+    "bus id": (_buses,),
+    "mtu - 28": (_payloads,),
     "index": (_gpus,),
     "gpu": (_gpus,),
     "pid": (_pids,),
     "pid of that rank": (_pids,),
     "GPUs of the host": (_gpu_counts, _even_shares),
     "GPUs": (_gpu_counts,),
+    "GPUs of a node": (_gpu_counts,),
+    "devices": (_gpu_counts,),
+    "NUMA node of the GPU": (_numa_nodes,),
     "the address in the message": (_peer_addresses,),
     "address of the peer": (_peer_addresses,),
     "host of the endpoint": (_of_launches("master_addr"),),

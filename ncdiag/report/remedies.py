@@ -84,7 +84,7 @@ def _is_exact(rule_fix: RuleFix, fix: model.Fix, found: results.Finding, view: V
         return True
     return any(
         is_template(text) and not holes_unknown(found, text, view, values)
-        and not has_hole(named(render(found, text, view, values), found, view))
+        and not has_hole(named(render(found, text, view, values), found, view, values.names))
         for text in rule_fix.commands
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     settled = {name: value for name, value in env.items() if value is not None}
     if settled and not unset and len(settled) == len(env) and (reason := _spent(settled, view)):
         return say("{label}: {text}", label=_change(settled, unset), text=reason)
-    text = spoken(fill(rule_fix.text))
+    text = named(spoken(fill(rule_fix.text)), found, view, values.names)
     if len(settled) < len(env):
         text = say(" ").join([text, *_missing(rule_fix, found, values)])
     proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
@@ -129,13 +129,13 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         if unset or len(settled) < len(env):
             return say("{label}: {text}", label=_change(settled, unset), text=phrase(objection.title))
         settled, env, proof = {}, dict.fromkeys(env), None
-        text = say(" ").join([text, *_instead(env, objection.title)])
+        text = say(" ").join([text, *_instead(env, objection.title, values)])
     beside = _for_gloo(env, view)
     env |= beside
     settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
     filled_in = tuple(fill(line) for line in rule_fix.commands if known(line) and not _acts(line, fill))
-    shell = [named(command, found, view) for command in suited(in_their_words(filled_in, view), view)]
+    shell = [named(command, found, view, values.names) for command in suited(in_their_words(filled_in, view), view)]
     if shell:
         commands["shell"] = "\n".join(shell)
     return model.Fix(
@@ -147,12 +147,22 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         env=env,
         unset=unset,
         commands=commands,
-        confirm=named(fill(rule_fix.confirm), found, view) or None,
-        proof=model.Proof(proof.state, phrase(proof.text))
+        confirm=named(fill(rule_fix.confirm), found, view, values.names) or None,
+        proof=model.Proof(proof.state, phrase(_proof_text(proof, values)))
         if proof
         else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
     )
+
+
+def _proof_text(proof: Proof, values: Values) -> str:
+    """The sentence of a proof, without the request for outputs that are in the input."""
+    from ncdiag.fixes.prove import listed
+
+    missing = [rest for ask in proof.ask_for if (rest := values.rest_of(ask))]
+    if len(missing) == len(proof.ask_for):
+        return proof.text
+    return proof.bare + (f": paste {listed(missing)}" if missing else "")
 
 
 def _acts(command: str, fill: Callable[[str], str]) -> bool:
@@ -178,14 +188,12 @@ def _objection(
     return next((each for each in found if not (priced and each.by_value)), None)
 
 
-def _instead(names: Collection[str], title: str) -> Iterable[str]:
+def _instead(names: Collection[str], title: str, values: Values) -> Iterable[str]:
     """Why the value that follows from the input is not offered, and what to paste."""
     from ncdiag.fixes.applied import asks_for
 
     yield say("With what was seen, the fault would remain: {text}.", text=phrase(title))
-    asks = asks_for(names)
-    if asks:
-        yield say("Paste {outputs}.", outputs=asked(asks, ", "))
+    yield from _paste(asks_for(names), values)
 
 
 def _scope(text: str, found: results.Finding) -> str:
@@ -305,16 +313,21 @@ def _not_simulated(rule_fix: RuleFix) -> str:
 
 def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
     """Why a value could not be computed, and the commands whose output would settle it."""
-    if OPEN in rule_fix.env.values() and (outputs := [wanted.ask_for for wanted in found.rule.asks]):
-        yield say("Paste {outputs}.", outputs=asked(outputs, ", "))
+    if OPEN in rule_fix.env.values():
+        yield from _paste([wanted.ask_for for wanted in found.rule.asks], values)
     for text in rule_fix.env.values():
         for name in _best_names(text):
             value = values.compute(name, found.instances[0])
             if value.text is None:
                 reason = phrase(value.reason or "The value cannot be computed from this input.")
                 yield say("{sentence}.", sentence=reason[:1].upper() + reason[1:].removesuffix("."))
-                if value.ask_for:
-                    yield say("Paste {outputs}.", outputs=asked(value.ask_for, ", "))
+                yield from _paste(value.ask_for, values)
+
+
+def _paste(outputs: Iterable[str], values: Values) -> Iterable[str]:
+    """The request for these outputs, without those that are in the input."""
+    if missing := [rest for each in outputs if (rest := values.rest_of(each))]:
+        yield say("Paste {outputs}.", outputs=asked(missing, ", "))
 
 
 def _best_names(text: str) -> Iterable[str]:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from ncdiag.text.clothes import without_base64
     from ncdiag.text.reading import partial
     from ncdiag.text.reading.case import Case
-    from ncdiag.text.reading.given import is_given, place_of
+    from ncdiag.text.reading.given import Given, given
     from ncdiag.text.reading.growing import Growing
     from ncdiag.text.reading.job import facts_of, job_of
     from ncdiag.text.reading.many import Progress, processors_at_hand, read_all
     from ncdiag.text.reading.model import Item, Look, Piece, Reading
+    from ncdiag.text.reading.names_written import names_written
     from ncdiag.text.reading.one import read_source
     from ncdiag.text.reading.parse import read_sections
     from ncdiag.text.reading.partial import Elsewhere
@@ -43,6 +44,7 @@ __all__ = [
     "Changed",
     "Elsewhere",
     "File",
+    "Given",
     "Growing",
     "Item",
     "Look",
@@ -63,14 +65,14 @@ __all__ = [
     "archives",
     "differing",
     "facts_of",
-    "is_given",
+    "given",
     "is_sos",
     "job_of",
     "looks_binary",
     "machines",
+    "names_written",
     "open_sources",
     "partial",
-    "place_of",
     "processors_at_hand",
     "prompt",
     "read_all",
@@ -86,11 +88,12 @@ __getattr__ = exported(
         "clothes": ("without_base64",),
         "reading": ("partial",),
         "reading.case": ("Case",),
-        "reading.given": ("is_given", "place_of"),
+        "reading.given": ("Given", "given"),
         "reading.growing": ("Growing",),
         "reading.job": ("facts_of", "job_of"),
         "reading.many": ("Progress", "processors_at_hand", "read_all"),
         "reading.model": ("Item", "Look", "Piece", "Reading"),
+        "reading.names_written": ("names_written",),
         "reading.one": ("read_source",),
         "reading.parse": ("read_sections",),
         "reading.partial": ("Elsewhere",),

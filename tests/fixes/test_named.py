@@ -66,6 +66,43 @@ def test_what_the_input_names_is_in_the_command(text: str, rule: str, command: s
     assert command in fix(text.format(host="n4"), rule).commands["shell"].splitlines()
 
 
+KILLED = "Name:         {pod}\nContainers:\n  mt:\n    Last State:     Terminated\n      Reason:       OOMKilled\n"
+BELOW = (
+    "Switch: 0xfc6a1c0300aa0001 leaf-a:\n"
+    '         14    9[  ] ==( 2X        53.125 Gbps Active/  LinkUp)==>      22    1[  ] "n2 mlx5_0" ( Could be 4X)'
+)
+REFUSES = "srun: error: Unable to create step for job {job}: Memory required by task is not available"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "command"),
+    [
+        (f"$ kubectl get pods -n a1\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl describe pod -n a1 mt-0"),
+        (f"Namespace:    b2\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl describe pod -n b2 mt-0"),
+        (BELOW, "fabric-link-below-ability", "ibportstate 14 9 query"),
+        (BELOW, "fabric-link-below-ability", "mlxlink -d lid-14 -p 9 -m"),
+        (f"#SBATCH --partition=h100\n{REFUSES.format(job=77)}", "scheduler-refuses", "scontrol show partition h100"),
+    ],
+)
+def test_what_commands_and_labels_of_the_input_write_is_in_the_command(text: str, rule: str, command: str) -> None:
+    assert command in fix(text, rule).commands["shell"].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "command"),
+    [
+        (
+            f"$ kubectl get pods -n a\n$ kubectl get pods -n b\n{KILLED.format(pod='mt-0')}",
+            "oom-killed",
+            "describe pod mt-0",
+        ),
+        (BELOW + BELOW[34:].replace(" 9[", "11["), "fabric-link-below-ability", "ibportstate <lid> <port> query"),
+    ],
+)
+def test_of_two_names_none_is_written(text: str, rule: str, command: str) -> None:
+    assert any(line.endswith(command) for line in fix(text, rule).commands["shell"].splitlines())
+
+
 def test_a_process_of_the_job_itself_is_not_to_be_killed() -> None:
     own = "n4:4171:4180 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.4<0>"
     text = f"{own}\n{HELD}\n"

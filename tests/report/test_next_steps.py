@@ -9,7 +9,9 @@ import pytest
 import ncdiag
 from ncdiag import catalogue
 from ncdiag.report.model import Report
-from ncdiag.text.reading.given import is_given, place_of
+from ncdiag.text.reading.given import Given, given
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 REFUSED = "n1:40:51 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection refused\n"  # noqa: E501
 LOST = "n1:40:51 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.1.2.4<40815> with status=12 opcode=0 len=0 vendor err 129\n"  # noqa: E501
@@ -64,15 +66,45 @@ def test_a_cause_asks_for_nothing(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_given(outputs: str, kinds: set[str], expected: bool) -> None:
-    assert is_given(outputs, kinds) is expected
+    assert (Given(dict.fromkeys(kinds, "a.txt:4")).rest(outputs) == "") is expected
 
 
 @pytest.mark.parametrize("alone", [True, False])
 def test_the_line_of_an_output_that_was_read_is_named(alone: bool) -> None:
-    places = {"interfaces": "a.txt:4"}
-    assert place_of("ip addr", places, alone=alone) == "a.txt:4"
-    assert place_of("ip addr; ip route", places, alone=alone) == ""
-    assert place_of("ip addr (on every host)", places, alone=alone) == ("a.txt:4" if alone else "")
+    known = Given({"interfaces": "a.txt:4"}, alone=alone)
+    assert known.place("ip addr") == "a.txt:4"
+    assert known.place("ip addr; ip route") == ""
+    assert known.place("ip addr (on every host)") == ("a.txt:4" if alone else "")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rest"),
+    [
+        ("ibstat; sminfo (on every host)", "sminfo (on every host)"), ("ibstat, inside the container", ""),
+        ("the log of that rank; dmesg -T (on its host)", "the log of that rank (on its host)"),
+        ("sudo ufw status verbose; or ibstat", ""), ("the launch command; the hostfile", "the hostfile"),
+        ("arping -D -I <interface> -c 3 <own address>", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_of_several_outputs_the_missing_ones_are_asked_for(outputs: str, rest: str) -> None:
+    places = dict.fromkeys(("ibstat", "dmesg", "launch"), "a.txt:4")
+    known = Given(places, {"arping -D -I eth0 -c 3 10.0.0.4": "a.txt:9"}, frozenset(places), {}, alone=True)
+    assert known.rest(outputs) == rest
+
+
+def test_an_output_of_every_host_of_the_job_is_given_everywhere() -> None:
+    read = [read_source(TextSource.of_bytes("a.txt", f"ada@n{n}:~$ ibstat\n{PORTS[9:]}".encode())) for n in (1, 2)]
+    for hosts in ({"n1", "n2"}, {"n1", "n2", "n3"}):
+        known = given(read, frozenset(hosts))
+        assert bool(known.rest("ibstat (on every host)")) is (len(hosts) > 2)
+
+
+def test_a_fix_does_not_tell_to_look_at_what_is_shown() -> None:
+    known = Given({"dmesg": "a.txt:2"}, {"kubectl describe pod w-0 -n ml": "a.txt:9"})
+    looks = "dmesg -T | grep -i oom\nkubectl describe pod w-0\ncat /sys/fs/cgroup/memory.events"
+    assert known.without_looks(looks) == "cat /sys/fs/cgroup/memory.events"
+    acts = "rm -f /dev/shm/nccl-*\ndf -h /dev/shm"
+    assert Given({"df_shm": "a.txt:2"}).without_looks(acts) == acts
 
 
 COUNTED = """our RoCE job gets slower with each host, and switches drop packets

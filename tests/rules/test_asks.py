@@ -30,9 +30,12 @@ from ncdiag.facts.view import View
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
 from ncdiag.report.build import LOOKED_AT
+from ncdiag.text.reading.given import given
 from ncdiag.text.reading.job import facts_of
+from ncdiag.text.reading.one import read_source
 from ncdiag.text.sections.kinds import Kinds
 from ncdiag.text.sections.prompt import prompt
+from ncdiag.text.sources.files import TextSource
 
 PACKAGE = Path(catalogue.__file__).parent
 KINDS = Kinds(discover().values())
@@ -306,3 +309,31 @@ def test_modprobe_is_given_one_module_and_its_parameters() -> None:
     assert is_modprobe(["modprobe", "-r", "a", "b"])
     assert is_modprobe(["modprobe", "a", "x=1"])
     assert not is_modprobe(["modprobe", "a", "b"])
+
+
+def requests() -> set[str]:
+    """Everything that rules, suspects and the package ask for, but questions that a word answers, and whole logs."""
+    asked = {ask.ask_for for rule in rules() for ask in rule.asks} | {text for _, text in asks_of_code()}
+    asked |= {text for rule in rules() for text in _asks_of_suspect(rule)}
+    return {text for text in asked if text and not text.endswith("?") and _COMMAND.match(text)}
+
+
+_COMMAND = re.compile(r"(?!the |a |NCCL_DEBUG|srun |Is |Does |Do |Are )[a-z]")
+"""A request that begins with a command that prints nothing but what it was asked for."""
+
+
+def _asks_of_suspect(rule: Rule) -> Iterator[str]:
+    if rule.suspect is not None:
+        yield from (text for text in (rule.suspect.ask, *(sign.ask for sign in rule.signs)) if text)
+
+
+def test_nothing_is_asked_for_again_whatever_it_printed() -> None:
+    again = set()
+    for request in requests():
+        text = ""
+        for piece in pieces(re.sub(r", (?:on|in|inside|over) [^;]*$", "", request)):
+            text += f"$ {re.sub(r'<[^<>]+>', 'w0', piece)}\nsome words 17 that nobody reads\nand more\n"
+        if given([read_source(TextSource.of_bytes("paste", text.encode()))], frozenset()).rest(request):
+            again.add(request)
+    assert again == set()
+    assert len(requests()) > 100

@@ -46,6 +46,11 @@ class Proof(msgspec.Struct, frozen=True):
     hosts: tuple[HostProof, ...] = ()
     ask_for: tuple[str, ...] = ()
 
+    @property
+    def bare(self) -> str:
+        """The text without the request at its end."""
+        return self.text.rpartition(": paste ")[0] if self.ask_for else self.text
+
 
 def settings(view: View, name: str, change: Change) -> dict[str, str]:
     """The NCCL variables in force on a host after the change."""
