@@ -55,15 +55,24 @@ _INSTANCES = ("MIG-", "nvidia.com/mig-")
 """How a MIG instance is named by its UUID, and as a resource of Kubernetes."""
 
 
-@derived_of("duplicate-gpu")
+@derived_of("duplicate-gpu", "cuda-invalid-device")
 def is_between_mig_instances(event: Event, view: View) -> bool:
-    """Does NCCL find one GPU twice where programs are given MIG instances of a GPU?"""
+    """Does NCCL find one GPU twice, or CUDA no second one, where programs are given MIG instances of a GPU?
+
+    CUDA gives a process one instance, whichever it is given; a second one is an invalid device. That counts if several
+    are named, or if all GPUs of the host are divided.
+    """
     given: list[Fact] = [
         setting for setting in view.job.settings
         if setting.name in _OF_NVIDIA and (setting.text or "").lstrip("'\"").startswith("MIG-")
+        and (event.event == "duplicate-gpu" or (setting.text or "").count("MIG-") > 1)
     ]  # fmt: skip
-    given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
-    given += [gpu for host in view.job.hosts for gpu in host.gpus if gpu.mig and event.host in {host.name, None}]
+    hosts = [host for host in view.job.hosts if event.host in {host.name, None}]
+    if event.event == "duplicate-gpu":
+        given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
+    else:
+        hosts = [host for host in hosts if all(gpu.mig for gpu in host.gpus)]
+    given += [gpu for host in hosts for gpu in host.gpus if gpu.mig]
     for fact in given:
         view.note(fact)
     return bool(given)

@@ -203,15 +203,17 @@ def peer_refusal_text(job: Job, view: View) -> str:
     return told.text
 
 
-_REFUSED = 217
-"""cudaErrorPeerAccessUnsupported."""
+_REFUSED, _REFUSED_TEXT = 217, "peer access is not supported"
+"""cudaErrorPeerAccessUnsupported, and its text; older releases of NCCL print the text alone."""
 _WIDE = frozenset({"SYS", "PHB", "PXB", "PXN", "PIX"})
 
 
 @derived_of("cuda-failure", "cuda-peer-unsupported")
 def is_peer_refusal(event: Event, view: View) -> bool:
     """Did CUDA refuse peer access between two GPUs, as a program printed?"""
-    return event.fields.get("cuda_code") == _REFUSED or (event.event == "cuda-peer-unsupported" and _is_printed(event))
+    if event.fields.get("cuda_code") == _REFUSED or str(event.fields.get("cuda_error", "")).startswith(_REFUSED_TEXT):
+        return True
+    return event.event == "cuda-peer-unsupported" and _is_printed(event)
 
 
 @derived

@@ -23,6 +23,7 @@ ANCHOR = rf"# Port info: |{_KIND}|PhysLinkState:\.{{4,}}|LinkState:\.{{4,}}"
 _ASKED = lazy_regex(
     r"(?:smpquery\s+(?:-\S+\s+)*(?i:portinfo)|ibportstate(?:\s+-[A-Za-z]\s+\S+)*)\s+(\d{1,5})\s+(\d{1,3})\b"
 )
+_WIDTH = lazy_regex(r"\b(\d{1,2})X")
 _UNPHYSICAL = frozenset({"Polling", "Disabled", "Sleep"})
 
 
@@ -51,10 +52,19 @@ class _Port(FabricReading):
         if self.place is not None and (physical or state):
             lid, port = self.place
             link = {"port": port, "state": state or ("down" if physical in _UNPHYSICAL else None)}
-            link |= {"physical_state": physical}
+            link |= {"physical_state": physical, "could_be": self._could_be()}
             self.begin(kind="switch", guid="", lid=lid)
             self.nodes[-1]["links"].append({name: value for name, value in link.items() if value is not None})
         super().end()
+
+    def _could_be(self) -> str | None:
+        """``Could be 4X``, as iblinkinfo says it, where fewer lanes are active than the port supports and allows."""
+        supported, enabled, active = (
+            {int(width) for width in _WIDTH.findall(self.values.get(f"LinkWidth{which}", ""))}
+            for which in ("Supported", "Enabled", "Active")
+        )
+        best = max(supported & enabled, default=0)
+        return f"Could be {best}X" if len(active) == 1 and max(active) < best else None
 
 
 ROWS = Rows(_Port, Row(_HEADING, _Port.heading), Row(_KIND), Row(_FIELD, _Port.field))

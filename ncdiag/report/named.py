@@ -138,6 +138,11 @@ def _gpus(found: Finding, _: View) -> Iterator[str]:
     yield from (_bus(value) for value in _of_events(found, "pci"))
 
 
+def _divided(_: Finding, view: View) -> Iterator[str]:
+    """The only GPU that is divided into MIG instances."""
+    return (str(gpu.index) for host in view.job.hosts for gpu in host.gpus if gpu.mig)
+
+
 def _bus(text: str) -> str:
     """``0000:9a:00`` of a kernel line with the function that nvidia-smi wants."""
     return text if "." in text else f"{text}.0"
@@ -273,7 +278,7 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "guid": (_fields("guid"),),
     "bus id": (_buses,),
     "mtu - 28": (_payloads,),
-    "index": (_gpus,),
+    "index": (_gpus, _divided),
     "gpu": (_gpus,),
     "pid": (_pids,),
     "pid of that rank": (_pids,),

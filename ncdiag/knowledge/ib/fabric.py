@@ -87,7 +87,7 @@ def _links(job: Job, view: View) -> Iterator[tuple[FabricNode, FabricLink]]:
 
 
 def _place(node: FabricNode, link: FabricLink) -> str:
-    here = f"{node.name or node.guid} port {link.port}"
+    here = f"{node.name or node.guid or f'LID {node.lid}'} port {link.port}"
     return f"{here} to {link.peer_name} port {link.peer_port}" if link.peer_name else here
 
 

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs
 from ncdiag.facts.vocabulary.comparisons import subject
@@ -212,16 +213,25 @@ def refuses_settings(event: Event, view: View) -> bool:
     return event.fields.get("next_state") in {"INIT", "RTS"}
 
 
+_UNSEEN = 2
+"""A number of cards for a job whose cards were not seen: few hosts with RDMA have one."""
+
+
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def is_lost_across_rails(event: Event, view: View) -> bool:
-    """Does a host with several cards lose its peer, with NCCL_CROSS_NIC=1, which connects cards of different rails?"""
+    """Does a host lose its peer, with NCCL_CROSS_NIC=1, which connects cards of different rails?
+
+    A host that is seen to have one card has no rails.
+    """
     setting = view.setting(view.host(event.host) or view.job, "NCCL_CROSS_NIC")
     if setting is None or setting.text != "1" or not is_never_acknowledged(event, view):
         return False
-    cards = max((len(rank.net_devices or ()) for rank in view.job.ranks), default=0)
-    if cards > 1:
+    cards = [len(rank.net_devices) for rank in view.job.ranks if rank.net_devices]
+    cards += [len(host.hcas) for host in view.job.hosts if host.hcas and is_closed(host, "hcas")]
+    has_rails = max(cards, default=_UNSEEN) > 1
+    if has_rails:
         view.note(setting)
-    return cards > 1
+    return has_rails
 
 
 @derived

@@ -115,8 +115,8 @@ _SHARES = ("mnnvl-state", *_REFUSED)
 def imex_stop(host: Host, view: View) -> str | None:
     """Why programs on the host cannot share GPU memory with other hosts, as a phrase; empty if they can.
 
-    A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts. None where
-    neither the domain nor such lines were seen.
+    A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts, or without
+    channels, where its daemon runs, as only in a rack, and CUDA calls fail. None where neither was seen.
     """
     if imex_rests(host, view):
         return ""
@@ -128,16 +128,42 @@ def imex_stop(host: Host, view: View) -> str | None:
     if spans and service is not None:
         view.note(service)
         return "has no daemon: nvidia-imex does not run"
-    if spans and host.imex_channels is not None and not host.imex_channels:
-        view.note(host, "imex_channels")
+    if imex_lacks_channels(host, view):
         return "cannot be used: programs see no channel"
     return None if host.imex_domain is None and spans else ""
 
 
 @derived
+def imex_lacks_channels(host: Host, view: View) -> bool:
+    """Do programs see no channel on a host whose daemon is not known to be off, and whose NVLink spans hosts?"""
+    if host.imex_channels is None or host.imex_channels or imex_rests(host, view) or host.imex_domain == _DOWN:
+        return False
+    spans = view.events_on(host.name, _SHARES)
+    off = any(s.name == _IMEX and s.active is False for s in host.services)
+    if off or not (spans or _fails_in_rack(host, view)):
+        return False
+    view.note(host, "imex_channels")
+    return True
+
+
+_CALLS = ("cuda-failure", "cuda-invalid-device", "program-cuda-failure", "unknown-warn")
+_OWN_WORDS = ("not permitted", "not_permitted", "invalid device ordinal", "mnnvl", "imex")
+"""Words of errors that follow from a channel that cannot be opened."""
+
+
+def _fails_in_rack(host: Host, view: View) -> bool:
+    """Does the daemon of the host run, or is its domain known, and did CUDA or NCCL complain of a call?"""
+    runs = any(s.name == _IMEX and s.active for s in host.services) or host.imex_domain == _UP or bool(host.imex_nodes)
+    if not runs:
+        return False
+    told = (e for e in view.job.events if e.event in _CALLS and e.host in {host.name, None})
+    return any(any(word in event.text.lower() for word in _OWN_WORDS) for event in told)
+
+
+@derived
 def imex_size(host: Host, view: View) -> str:
     """The size of the IMEX domain, `` (18 nodes)``; empty where it was not shown."""
-    return f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
+    return f" ({host.imex_nodes} nodes)" if (host.imex_nodes or 0) > 1 else ""
 
 
 @derived

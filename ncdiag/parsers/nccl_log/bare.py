@@ -6,12 +6,22 @@ source. The tag tells the process where a launcher put one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from operator import itemgetter
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log.ranks import Record
 
+_LABEL = lazy_regex(
+    r"\[?(?!(?:rank|task|worker|process|proc|gpu|default|step|trainer)[ _-]?\d)"
+    r"(?P<host>[A-Za-z](?=[\w.-]*\d)[\w.-]{1,100}|\d{1,3}(?:\.\d{1,3}){3})\]?\s{0,20}[:|](?:\s.{0,100})?$"
+)
+"""The host that a tool for many hosts prints in front of each line, whatever a log puts between it and the text."""
+_SEVERAL = 2
 Bare = dict[tuple[str, str], Span]
 """By what stood before the line, and the version, the first line of each."""
 
@@ -43,6 +53,28 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
         of_host = _by_place(untagged, records)
         for record in waiting:
             record.exact = of_host.get(record.key[0])
+
+
+def of_hosts(bare: Bare, exact: tuple[str, Span] | None, host: str | None) -> list[Observation]:
+    """The versions where no process printed a line: ``exact``, the only one, of the host of the source.
+
+    Of several versions each is of the host in front of its line, where each line has one (``n11: NCCL version 2.21.5``,
+    as pdsh, clush and ansible print it).
+    """
+    if exact is not None:
+        return [_of_host(host, *exact)]
+    told = [(_LABEL.match(before), version, span) for (before, version), span in bare.items()]
+    if len(bare) < _SEVERAL or not all(label for label, _, _ in told):
+        return []
+    versions: dict[str, dict[str, Span]] = defaultdict(dict)
+    for label, version, span in told:
+        if label is not None:
+            versions[label["host"]].setdefault(version, span)
+    return [_of_host(name, *found) for name, each in versions.items() if len(each) == 1 for found in each.items()]
+
+
+def _of_host(host: str | None, version: str, span: Span) -> Observation:
+    return Observation(entity="Host", host=host, span=span, fields={"nccl_version": VersionRange.exact(version)})
 
 
 def _by_place(untagged: dict[str, Span], records: Collection[Record]) -> dict[str | None, tuple[str, Span]]:

@@ -17,11 +17,10 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span, span
-from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.observe import Parsed
 from ncdiag.parsers.nccl_log import bulk
 from ncdiag.parsers.nccl_log.account import Account
-from ncdiag.parsers.nccl_log.bare import Bare, give
+from ncdiag.parsers.nccl_log.bare import Bare, give, of_hosts
 from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import contradictions, folded
@@ -320,9 +319,8 @@ class Scanner:
         strange = contradictions(self._constraints, exact[0]) if exact is not None else ()
         outcome = Outcome(records, self._library or "NCCL", exact, bounds, strange)
         found = list(outcome.observations())
-        if exact is not None and not records:
-            version = VersionRange.exact(exact[0])
-            found.append(Observation(entity="Host", host=self._host, span=exact[1], fields={"nccl_version": version}))
+        if not records:
+            found += of_hosts(self._bare, exact, self._host)
         found += sorted(self._events.observations(outcome.rank_of.get), key=lambda event: event.span.line)
         found += communicators(self._account.with_lives(records))
         found += of_ranks.observations()
