@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag.apps.explaining import answers_to
 from ncdiag.commands._examples import EXAMPLES
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -270,3 +271,26 @@ def test_two_rules_and_a_file_show_why_one_comes_first(ncdiag: Run, tmp_path: Pa
     assert float(sums[0]) > float(sums[1])
     assert f"{first} comes before ib-sm-not-running" in printed
     assert "Both sums are equal" in ncdiag("explain", first, first, str(log)).stdout.decode()
+
+
+PARTS = {
+    "Call to ibv_reg": "ib-reg-mr-failed", "Duplicate GPU": "duplicate-gpu", "Got completion from peer": "ib-completion-error",
+    "NCCL WARN Cuda failure": "cuda-failure", "No plugin found": "plugin-not-found", "Using network": "network-in-use",
+    "ibv_create_qp failed": "ib-create-failed", "exitcode: -9": "SIGKILL", "exit 139": "SIGSEGV", "Exit Code: 137": "SIGKILL",
+    "exit code 1": "exit code", "returncode=-6": "SIGABRT", "errno 113": "EHOSTUNREACH", "status 12": "IBV_WC_RETRY_EXC_ERR",
+    "Xid 79": "GPU has fallen off the bus", "CUDA error 802": "cudaErrorSystemNotReady", "error 802": "cudaErrorSystemNotReady",
+    "cudaErrorNoDevice": "cudaErrorNoDevice", "RuntimeError": "RuntimeError", "KeyError": "KeyError",
+    "FileNotFoundError": "FileNotFoundError", "DistNetworkError": "DistStoreError", "ulimit -l": "memlock",
+    "--shm-size": "SHM", "c10d": "c10d", "rdzv": "rendezvous", "CrashLoopBackOff": "CrashLoopBackOff",
+    "FailedScheduling": "FailedScheduling", "NODE_FAIL": "NODE_FAIL", "drained": "drain", "aws-ofi-nccl": "libfabric",
+    "mismatched collective": "desync", "nvidia-smi topo": "topology", "OMP_NUM_THREADS": "OMP_NUM_THREADS",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("thing", "name"), PARTS.items())
+def test_a_part_of_a_message_an_exception_and_a_word_of_the_field(thing: str, name: str) -> None:
+    assert [answer.name for answer in answers_to(thing)][:1] == [name]
+
+
+def test_a_number_is_not_the_beginning_of_another_one() -> None:
+    assert all(answer.name != "SIGKILL" for answer in answers_to("exit code 13"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from ncdiag.apps.explaining.nearby import message_near
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.explained import full_matcher
-from ncdiag.nccl import codes, environment, paths, terms
+from ncdiag.nccl import codes, environment, paths, reasons, terms
 from ncdiag.nccl.environment import Variable
 from ncdiag.nccl.judgement import words
 from ncdiag.nccl.judgement.names import of_name
@@ -30,6 +31,14 @@ _KINDS = {"status": "completion", "ncclresult_t": "result", "vendor err": "vendo
 _NUMBER = lazy_regex(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
 _PORT = lazy_regex(r"(?i)(?:(?:tcp|udp) )?port (?=\d{2,5}$)")
 _PATH = lazy_regex(r"[~/][\w./:@-]{1,200}")
+_CUDA_ERROR = lazy_regex(
+    r"(?:cuda\s?(?:error|failure|runtime error)|cudaError_t|CUresult|error)\s?[:=(#]?\s?(?P<number>[1-9]\d{2,3})\)?",
+    re.IGNORECASE,
+)
+_ENDED = lazy_regex(
+    r"(?:process )?(?:exit(?:ed)?[ _-]?(?:with )?(?:code|status)?|return ?code|rc)\s?[:=]?\s{0,8}(?P<code>-?\d{1,3})",
+    re.IGNORECASE,
+)
 _WORDS = {
     "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
     "sxid": "SXid", "errno": "errno",
@@ -68,17 +77,26 @@ def answers_to(thing: str, version: Version | VersionRange | None = None) -> tup
         *_releases(text),
         *_variable(text, version),
         *_codes(text),
+        *_cuda(text),
         *_terms(text, version),
         *_places(text),
         *_facts(text),
     ]
-    return tuple(found) or tuple(_message(text)) or tuple(_near(text, version))
+    return tuple(found) or tuple(_message(text)) or tuple(_exception(text)) or tuple(_near(text, version))
+
+
+def _exception(text: str) -> Iterator[Answer]:
+    """An exception that Python itself has."""
+    known = getattr(builtins, text, None)
+    if isinstance(known, type) and issubclass(known, BaseException) and known.__doc__:
+        meaning = f"{known.__doc__.splitlines()[0].rstrip('.')}. The traceback above it names the line of the program."
+        yield Answer(kind="exception of Python", name=text, meaning=meaning)
 
 
 def _near(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
     """The known name that begins with the text, if it is the only one or a term; else a message that it begins."""
     names = _names() if len(text) >= _SHORTEST else ()
-    begun = sorted({name for name in names if name.lower().startswith(text.lower()) and name != text}, key=len)
+    begun = sorted({name for name in names if _begins(name, text)}, key=len)
     if begun and (len(begun) == 1 or terms.named(begun[0])):
         yield from answers_to(begun[0], version)
         return
@@ -87,6 +105,12 @@ def _near(text: str, version: Version | VersionRange | None) -> Iterator[Answer]
         details = {"is": message.kind, "a line of it": message.example, "next": message.next}
         kept = {name: value for name, value in details.items() if value}
         yield Answer(kind="message", name=message.event, meaning=message.meaning, details=kept)
+
+
+def _begins(name: str, text: str) -> bool:
+    """Does the name begin with the text, and go on? A number is not the beginning of another one."""
+    rest = name[len(text) :]
+    return name.lower().startswith(text.lower()) and rest != "" and not (text[-1:].isdigit() and rest[0].isdigit())
 
 
 def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
@@ -276,7 +300,27 @@ def _codes(text: str) -> Iterator[Answer]:
         yield Answer(kind=_WORDS[code.kind], name=code.name, meaning=code.meaning, details=details)
 
 
+def _cuda(text: str) -> Iterator[Answer]:
+    """An error of CUDA, by its number or its name."""
+    numbered = _CUDA_ERROR.fullmatch(text)
+    if numbered:
+        reason = reasons.of_cuda(int(numbered["number"]))
+    else:
+        reason = reasons.errors().names.get(text) if text.startswith(("cudaError", "CUDA_ERROR_")) else None
+    if reason is not None and reason.name:
+        means = reasons.groups().get(reason.group or "", "")
+        number = next((n for n, each in reasons.errors().cuda.items() if each.name == reason.name), None)
+        details: dict[str, Any] = {"number": number} if number is not None else {}
+        said = next((words for words, each in reasons.errors().cuda_texts.items() if each.name == reason.name), "")
+        details |= {"in messages": said} if said else {}
+        meaning = f"It failed because {means}." if means else f"CUDA says: {said}."
+        yield Answer(kind="CUDA error", name=reason.name, meaning=meaning, details=details)
+
+
 def _terms(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    ended = _ENDED.fullmatch(text)
+    if ended:
+        text = f"exitcode {ended['code']}" if ended["code"].startswith("-") else f"exit code {ended['code']}"
     for term in terms.named(_PORT.sub("", text)):
         details: dict[str, Any] = {"also": list(term.also)} if term.also else {}
         number = paths.path_number(term.name, version) if term.kind == "path type" else None

@@ -18,16 +18,24 @@ _HOLE = lazy_regex(r"\{\w+:\w+\}")
 _WORD = lazy_regex(r"[A-Za-z_][\w.-]*[A-Za-z0-9_]|[A-Za-z]|\*")
 _NAME = lazy_regex(r"[A-Za-z][\w.]{6,100}")
 _MOST, _LONG = 5, 4
+_PART = 8
+"""Minimum number of letters of a part of a message."""
+_PREFIX = lazy_regex(r"(?:.*\bNCCL (?:WARN|INFO|ERROR)\s+)?(?:\[\w\] )?", re.IGNORECASE)
+_OWN_PREFIX = "net/ib : "
+_FAULTS = frozenset({"cause", "symptom", "echo"})
 _FEWEST, _SHARE = 3, 0.6
 """Minimum number of words of a beginning, and minimum share of the words that were given."""
 
 
 def message_near(text: str) -> Message | None:
     """The message that begins like the text, numbers and names aside, or the first that has this exception in it."""
-    messages = full_matcher().messages()
+    messages = tuple(full_matcher().messages())
     if _NAME.fullmatch(text) and not text.islower():
         named = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
         return next((message for message in messages if named.search(message.text)), None)
+    part = _PREFIX.sub("", text).strip().lower()
+    if len(part) >= _PART and (whole := _with_part(part, messages)) is not None:
+        return whole
     given = _words(text)
     best, most = None, 0
     for message in messages:
@@ -35,6 +43,18 @@ def message_near(text: str) -> Message | None:
         if count > most:
             best, most = message, count
     return best if most >= max(_FEWEST, _SHARE * len(given)) else None
+
+
+def _with_part(part: str, messages: Iterable[Message]) -> Message | None:
+    """The message that has this text in one of its fixed parts: rather at its beginning, a fault, a short one."""
+    found: list[tuple[bool, bool, int, Message]] = []
+    for message in messages:
+        pieces = [piece.lower() for piece in _HOLE.split(message.text)]
+        if not any(part in piece for piece in pieces):
+            continue
+        begins = pieces[0].removeprefix(_OWN_PREFIX).startswith(part)
+        found.append((not begins, message.kind not in _FAULTS, len(message.text), message))
+    return min(found, key=lambda each: each[:3])[3] if found else None
 
 
 def rules_about(text: str, rules: Iterable[Rule]) -> tuple[Rule, ...]:
