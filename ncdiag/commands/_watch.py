@@ -19,6 +19,7 @@ from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
+from ncdiag.formats.stamps import DAY
 from ncdiag.report import period
 from ncdiag.text import Growing, Item, Stop, TextSource, Window
 
@@ -59,6 +60,7 @@ class Watcher:
         self._stacks = stacks.Stacks()
         self._first_told = self._last_told = 0.0
         self._refused: set[str] = set()
+        self._until = _end_of(window)
 
     def watch(self) -> int:
         """Watch until Ctrl-C, or the end of the pipe; returns the exit code."""
@@ -66,9 +68,10 @@ class Watcher:
         if not self._quiet:
             say(self._announced())
         with interruptible(quiet=True) as stop:
-            while not stop.happened and self.turn(stop):
+            while not stop.happened and self.turn(stop) and (self._pipe or not self._is_over()):
                 pass
-            self._files.read()  # what came since the last turn
+            while self._files.read():  # what came since the last turn
+                pass
         self._diagnoses.give_up()
         answer = self._diagnoses.judged(self._items())
         if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:
@@ -79,6 +82,8 @@ class Watcher:
 
     def _announced(self) -> str:
         """What is followed, and when something is printed."""
+        if self._is_over() and self._pipe is None:
+            return "--until is past, and no later line is read: the logs are diagnosed once"
         self._files.read()
         count = len(self._files.sources) + (self._pipe is not None)
         what = "following 1 log" if count == 1 else f"following {count} logs"
@@ -89,6 +94,10 @@ class Watcher:
             when = "a failure is reported when it appears"
         then = "; then the processes of this host that write them are examined" if self._silence else ""
         return f"{what}; {when}{then}; Ctrl-C ends with the diagnosis"
+
+    def _is_over(self) -> bool:
+        """Is the window past, so that no line of it can be written? What a pipe still has is read to its end."""
+        return self._until is not None and time.time() > self._until + _SETTLED
 
     def turn(self, stop: Stop) -> bool:
         """Read new data, and show a new diagnosis; False at the end of the pipe."""
@@ -166,7 +175,7 @@ class Watcher:
             self._first_told = 0.0
             self._diagnoses.begin(self._items)
         has_log = self._pipe is not None or bool(self._files.sources)
-        if has_log and not self._diagnoses.is_running and self._progress.is_stuck():
+        if has_log and not self._is_over() and not self._diagnoses.is_running and self._progress.is_stuck():
             if not self._quiet:
                 say(f"the logs did not grow for {self._progress.silent_for:.0f} s")
             self._is_silent = True
@@ -192,3 +201,15 @@ class Watcher:
         self._is_silent = False
         if is_wanted and answer.cause != self._diagnoses.shown:
             self._diagnoses.show_quietly(answer)
+
+
+def _end_of(window: Window | None) -> float | None:
+    """When the window ends, in seconds since the epoch; a moment without a zone is in that of this machine."""
+    until = window.until if window is not None else None
+    if window is None or until is None or until.yearless:
+        return None
+    zone = window.local if until.zone is None else until.zone
+    wall = until.wall
+    if until.clock:  # a time of today
+        wall += (window.now + zone) // DAY * DAY
+    return wall - zone

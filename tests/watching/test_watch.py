@@ -109,3 +109,19 @@ def test_without_fork_it_says_so() -> None:
     code = "import os, sys; del os.fork; from ncdiag.cli import main; sys.exit(main(['watch', 'x']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("until", ["2024-05-03 03:12", "@1714705920"])
+def test_a_window_that_is_past_is_diagnosed_once_and_is_no_hang(program: list[str], tmp_path: Path, until: str) -> None:
+    log = tmp_path / "job.log"
+    lines = [
+        f"2024-05-03 03:{minute}:00 n1:40:51 [0] NCCL INFO comm 0x7f rank 0 nranks 2\n" for minute in range(10, 15)
+    ]
+    log.write_text("".join(lines), encoding="utf-8")
+    with watching(program, log, "--until", until, "--hang-after", "1") as process:
+        said, errors = process.communicate(timeout=60)
+    assert b"--until is past, and no later line is read: the logs are diagnosed once" in errors
+    assert b"did not grow" not in errors
+    assert b"HANGS" not in said
+    assert said
+    assert process.returncode == 0

@@ -62,7 +62,7 @@ def memory_limit(event: Event, view: View) -> str:
     if event.event != "container-oom-killed" or host is None or host.memory_limit_bytes is None:
         return ""
     view.note(host, "memory_limit_bytes")
-    return f"{host.memory_limit_bytes / 2**30:g} GiB"
+    return _size(host.memory_limit_bytes)
 
 
 _GROUP = ("Memory cgroup out of memory", "constraint=CONSTRAINT_MEMCG")
@@ -80,7 +80,12 @@ def _limit_of_group(event: Event, job: Job, view: View) -> str:
         return ""
     last = max(before, key=lambda each: each.order)
     view.note(last)
-    return f"{int(last.fields.get('limit_kib') or 0) / 2**20:.4g} GiB"
+    return _size(int(last.fields.get("limit_kib") or 0) << 10)
+
+
+def _size(size: int) -> str:
+    """``64 GiB``; ``150 MiB`` below one."""
+    return f"{size / 2**30:.4g} GiB" if size >= 1 << 30 else f"{size / 2**20:.4g} MiB"
 
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
