@@ -59,19 +59,16 @@ _INSTANCES = ("MIG-", "nvidia.com/mig-")
 def is_between_mig_instances(event: Event, view: View) -> bool:
     """Does NCCL find one GPU twice, or CUDA no second one, where programs are given MIG instances of a GPU?
 
-    CUDA gives a process one instance, whichever it is given; a second one is an invalid device. That counts if several
-    are named, or if all GPUs of the host are divided.
+    CUDA gives a process one instance of those that are named, or of a host whose GPUs are all divided.
     """
     given: list[Fact] = [
         setting for setting in view.job.settings
         if setting.name in _OF_NVIDIA and (setting.text or "").lstrip("'\"").startswith("MIG-")
         and (event.event == "duplicate-gpu" or (setting.text or "").count("MIG-") > 1)
     ]  # fmt: skip
-    hosts = [host for host in view.job.hosts if event.host in {host.name, None}]
-    if event.event == "duplicate-gpu":
-        given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
-    else:
-        hosts = [host for host in hosts if all(gpu.mig for gpu in host.gpus)]
+    is_twice, hosts = event.event == "duplicate-gpu", [h for h in view.job.hosts if event.host in {h.name, None}]
+    given += [each for each in view.job.launches if is_twice and any(word in each.text for word in _INSTANCES)]
+    hosts = [host for host in hosts if is_twice or all(gpu.mig for gpu in host.gpus)]
     given += [gpu for host in hosts for gpu in host.gpus if gpu.mig]
     for fact in given:
         view.note(fact)

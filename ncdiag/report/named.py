@@ -26,7 +26,9 @@ from ncdiag.facts.vocabulary.pod_rows import POD_NAME
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
 _SAFE = lazy_regex(r"/?[A-Za-z0-9][\w.:%@/+-]{0,199}")
 """What may be written into a command without quotes."""
-_OF_A_NAMESPACE = lazy_regex(r"kubectl (?:describe|get|delete) (?:pods?|jobs?|events)\b|kubectl (?:logs|exec)\b")
+_OF_A_NAMESPACE = lazy_regex(
+    r"kubectl (?=(?:(?:describe|get|delete) (?:pods?|jobs?|events|services?|endpoints)|logs|exec)\b)"
+)
 _IN_A_NAMESPACE = lazy_regex(r" (?:-n|--namespace|-A|--all-namespaces)\b")
 _PEERS = ("peer_host", "other_host")
 """Fields of events with the host that could not be reached, which is the one that the fix is about."""
@@ -41,7 +43,7 @@ def named(text: str, found: Finding, view: View, names: Mapping[str, frozenset[s
         text = _HOLE.sub(lambda hole: _value(hole[1], found, view) or _only(names.get(hole[1])) or hole[0], text)
     space = _only(names.get("namespace"))
     if space and (bare := _OF_A_NAMESPACE.match(text)) is not None and not _IN_A_NAMESPACE.search(text):
-        text = f"{bare[0]} -n {space}{text[bare.end() :]}"
+        text = f"{bare[0]}-n {space} {text[bare.end() :]}"
     return text
 
 

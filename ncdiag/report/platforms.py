@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.platforms import OF_WORD, SLURM, platforms
+from ncdiag.facts.vocabulary.launches import POD
+from ncdiag.facts.vocabulary.platforms import DOCKER, OF_WORD, SLURM, platforms
 from ncdiag.facts.vocabulary.told import told_context
 
 _FILTERS = {"firewall-cmd": "firewalld", "ufw": "ufw", "iptables": "iptables", "nft": "nft"}
@@ -13,6 +14,9 @@ _FILTERS = {"firewall-cmd": "firewalld", "ufw": "ufw", "iptables": "iptables", "
 _LAUNCHERS = frozenset({"torchrun", "srun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate"})
 """Programs that start the processes of a job: a line for another one than the job's would have to be translated."""
 _OF_LOGINS = "/etc/security/limits.conf"
+_RUNTIMES = {"--runtime=docker": DOCKER, "--runtime=containerd": POD, "--runtime=crio": POD}
+"""Options of nvidia-ctk for the program that starts the containers."""
+_SERVICES = {"containerd": POD, "crio": POD, "kubelet": POD}
 _SUBMITS = {"sbatch": "srun", "salloc": "srun"}
 """Programs of Slurm in whose jobs srun starts the processes."""
 
@@ -53,4 +57,7 @@ def _platform(command: str) -> str | None:
     """
     if _OF_LOGINS in command:
         return SLURM
-    return next((OF_WORD[word] for word in command.split()[:4] if word in OF_WORD), None)
+    if runtime := next((platform for option, platform in _RUNTIMES.items() if option in command), None):
+        return runtime
+    known = OF_WORD | _SERVICES
+    return next((known[word] for word in command.split()[:4] if word in known), None)

@@ -77,8 +77,8 @@ REFUSES = "srun: error: Unable to create step for job {job}: Memory required by 
 @pytest.mark.parametrize(
     ("text", "rule", "command"),
     [
-        (f"$ kubectl get pods -n a1\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl describe pod -n a1 mt-0"),
-        (f"Namespace:    b2\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl describe pod -n b2 mt-0"),
+        (f"$ kubectl get pods -n a1\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl -n a1 describe pod mt-0"),
+        (f"Namespace:    b2\n{KILLED.format(pod='mt-0')}", "oom-killed", "kubectl -n b2 describe pod mt-0"),
         (BELOW, "fabric-link-below-ability", "ibportstate 14 9 query"),
         (BELOW, "fabric-link-below-ability", "mlxlink -d lid-14 -p 9 -m"),
         (f"#SBATCH --partition=h100\n{REFUSES.format(job=77)}", "scheduler-refuses", "scontrol show partition h100"),

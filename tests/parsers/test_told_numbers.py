@@ -131,3 +131,18 @@ def test_a_rate_beside_a_higher_one_of_before_is_a_complaint(sentence: str, *, h
 def test_a_rate_over_one_connection_is_that_of_nccl_where_it_is_named() -> None:
     rates = RateReader().read("ib_write_bw gives 392 Gb/s, but NCCL over a single connection gives only 11 GB/s")
     assert [(rate.of, rate.gbps) for rate in rates] == [("rdma-test", 392.0), ("nccl", 88.0)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("all_reduce went from 370 to 90 GB/s after the switch upgrade", True),
+        ("busbw is down from 370 GB/s to only 90 since Monday", True),
+        ("all_reduce went from 90 to 370 GB/s after the switch upgrade", False),
+        ("the step time went from 370 to 90 ms", False),
+        ("we limited it from 370 to 90 GB/s", False),
+        ("we moved from 8 to 4 hosts and get 90 GB/s", False),
+    ],
+)
+def test_a_speed_that_fell_from_one_number_to_another(sentence: str, told: bool) -> None:
+    assert numbers.fell(sentence) is told

@@ -24,6 +24,8 @@ _IN_TEXT = (
     (SLURM, lazy_regex(r"/slurm(?:stepd)?[_./]|\bSLURM_JOB_ID\b")),
 )
 """What kernels, container runtimes and controllers print only on a platform: names of control groups, reasons."""
+_LISTED = {"slurm": SLURM, "k8s": POD, "pod": POD}
+"""The first words of events that only tools of a platform print: ``slurm-job-runs``, ``pod-listed``."""
 _NAMES = lazy_regex(rf"\b(?:{'|'.join(OF_WORD)})\b(?=:|\[)")
 """A program at the beginning of a line that it logged: ``slurmstepd: error:``."""
 
@@ -35,7 +37,8 @@ def platforms(job: Job, view: View) -> frozenset[str]:
     typed = (context.value for context in job.contexts if not context.told)
     texts = [event.text for event in job.events if event.text]
     loggers = (found[0] for text in texts for found in _NAMES.finditer(text))
-    words = [*programs, *told_context(job, view), *typed, *loggers]
+    listed = (_LISTED[word] for event in job.events if (word := event.event.partition("-")[0]) in _LISTED)
+    words = [*programs, *told_context(job, view), *typed, *loggers, *listed]
     return frozenset({OF_WORD.get(word, word) for word in words} & {POD, DOCKER, SLURM} | {*_in_text(texts)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
@@ -35,6 +36,14 @@ def runs_out_of_files(job: Job, view: View) -> bool | None:
     if tight:
         return True
     return None if all(nofile(host, view) is None for host in job.hosts) else False
+
+
+@derived
+def files_allowed(job: Job, view: View) -> str:
+    """The lowest limit of open files that was shown, `` (1024 on n1)``; empty for none."""
+    shown = [(limit, host.name) for host in job.hosts if (limit := nofile(host, view)) is not None]
+    limit, name = min(shown, default=(0, ""))
+    return "" if not shown else f" ({limit})" if name == UNNAMED else f" ({limit} on {name})"
 
 
 def _is_out_of_files_in_words(event: Event) -> bool:

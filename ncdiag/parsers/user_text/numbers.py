@@ -61,8 +61,21 @@ _BEFORE = lazy_regex(
 """A former value without a unit, or with the same one, behind that of now: ``61 GB/s, it was 338 before``."""
 
 
+_SETS = lazy_regex(r"\b(?:set|sets|setting|limit\w*|cap\w*|throttl\w*|reduced|lowered|chang\w+)\b", re.IGNORECASE)
+"""Words for what somebody does to a rate on purpose."""
+_FROM_TO = lazy_regex(
+    r"\bfrom\s(?:about\s|around\s|~\s?)?(?P<before>\d+(?:\.\d+)?)\s?(?P<unit>[A-Za-z]+/s|[GM]bps)?\s(?:down\s)?to\s"
+    r"(?:about\s|around\s|only\s|just\s|~\s?)?(?P<now>\d+(?:\.\d+)?)(?:\s?(?P<later>[A-Za-z]+/s|[GM]bps))?(?![\w%]|\s?%)",
+    re.IGNORECASE,
+)
+"""``went from 370 to 90 GB/s``."""
+
+
 def fell(sentence: str) -> bool:
     """True if the sentence says a speed, and one of before that was far higher."""
+    step = _FROM_TO.search(sentence)
+    if step is not None and (step["unit"] or step["later"]) and _SETS.search(sentence) is None:
+        return float(step["before"]) >= _DROP * float(step["now"]) > 0
     for now in _RATE.finditer(sentence):
         before = _BEFORE.search(sentence, now.end(), now.end() + _NEAR)
         if before is not None and _PER_SECOND.search(now["unit"]):

@@ -36,7 +36,8 @@ _LOOKS = (
     "kubectl describe", "kubectl get", "dmesg", "df", "lsmod", "ibstat", "ibdev2netdev", "show_gids", "free",
     "ip addr", "ip -br addr", "ip route", "nvidia-smi topo", "nvidia-smi -q", "nvidia-smi -L", "systemctl status",
     "systemctl is-active", "systemctl show", "systemctl cat", "scontrol show", "docker inspect", "env", "lspci",
-    "iblinkinfo", "ibqueryerrors", "perfquery", "cat", "coredumpctl info", "sinfo", "sacct", "squeue",
+    "iblinkinfo", "ibqueryerrors", "perfquery", "cat", "coredumpctl info", "sinfo", "sacct", "squeue", "slurmd -C",
+    "quota",
 )  # fmt: skip
 """Commands that change nothing, by their first words."""
 

@@ -1,6 +1,7 @@
-"""Names that the commands and labels of an input write: the namespace of a pod, a job, a container, a port of a switch.
+"""Names that the commands and labels of an input write: the namespace of a pod, a job, a partition, a container.
 
-They fill the words in angle brackets of a fix where no fact does (`ncdiag.report.named`). The key is such a word.
+They fill the words in angle brackets of a fix where no fact does (`ncdiag.report.named`). The key is such a word. What
+a person only looked at, such as a card or a port, is no such name: it need not be the one at fault.
 """
 
 from __future__ import annotations
@@ -27,15 +28,13 @@ _COMMANDS = tuple(
         (("job",), r"(?:scontrol\s.*show\sjob|sacct\s.*-j|scancel|sstat\s.*-j|squeue\s.*-j)[= ]?(\d{1,12})"),
         (("unit",), rf"systemctl\s(?:status|show|cat|restart|edit)\s({_NAME})"),
         (("partition",), r"(?:srun|sbatch|salloc|sinfo)\s.*(?:-p|--partition)[= ]?([a-z][\w-]{0,60})"),
-        (("lid",), r"(?:ibportstate|smpquery\s\w+)\s(\d{1,5})\s\d{1,3}\b"),
-        (("interface",), r"(?:ethtool(?:\s-\w+)?|mlnx_qos\s-i|ip\slink\sshow(?:\sdev)?)\s([a-z][\w.-]{1,14})"),
-        (("device",), r"(?:ib_\w+|mlxlink|mlxconfig|ibv_devinfo)\s(?:.*\s)?-d\s((?:mlx|bnxt|irdma|ib|rocep?)\w{1,20})"),
     )
 )  # fmt: skip
 """Words of fixes, and how commands write their values."""
 _LABELS = tuple(
     (words, lazy_regex(pattern))
     for words, pattern in (
+        (("namespace",), r".{0,300}\b[a-z0-9-]{1,63}\.([a-z0-9-]{1,63})\.svc\b"),
         (("namespace",), rf"Namespace:\s{{1,20}}({_NAME})\s*$|\s{{2,4}}namespace:\s({_NAME})\s*$"),
         (("node of the pod",), rf"Node:\s{{1,20}}({_NAME})/[\d.:a-f]+\s*$|\s{{2}}nodeName:\s({_NAME})\s*$"),
         (("partition",), r"\s{0,8}Partition=(\S{1,60})|#SBATCH\s(?:-p|--partition)[= ](\S{1,60})"),
