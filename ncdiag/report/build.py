@@ -36,11 +36,11 @@ from ncdiag.report.period import Window
 from ncdiag.report.priors import counted
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.restart import restart_of
-from ncdiag.report.suspects import suspects_of
+from ncdiag.report.suspects import suspects_of, unbound_finding
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.traits import traits
 from ncdiag.report.unnamed import spoken_of
-from ncdiag.report.wanted import wanted, without_given, without_shown
+from ncdiag.report.wanted import asked, wanted, without_given, without_shown
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
 
@@ -117,7 +117,11 @@ def report(
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
-    made = without_given(with_tests(made, rules, read.lit, view), read.place_of, read.rest_of)
+
+    def fill(code: str, text: str) -> str:
+        return asked(text, unbound_finding(rules[code]), view, values) if code in rules else text
+
+    made = without_given(with_tests(made, rules, read.lit, view), read.place_of, read.rest_of, fill)
     made = msgspec.structs.replace(
         made, next_steps=next_steps(made), restart=restart_of(made, rules), counted=counted(made, view)
     )
@@ -194,7 +198,7 @@ def _finding(
         fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix)),
         not_offered=tuple(fix for fix in fixes if isinstance(fix, str)),
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
-        asks=wanted(found, read.rest_of),
+        asks=wanted(found, read.rest_of, lambda text: asked(text, found, view, values)),
     )  # fmt: skip
 
 

@@ -115,6 +115,12 @@ NIC statistics:
 """
 
 
+def test_a_request_has_the_names_of_the_input(tmp_path: Path) -> None:
+    counted = COUNTED.replace("rx_discards_phy: 12", "rx_discards_phy: 8812034")
+    asked = [question.ask for suspect in report_of(tmp_path, counted).suspects for question in suspect.decide]
+    assert "mlnx_qos -i ens1f0np0" in asked
+
+
 def test_a_question_names_the_line_of_the_output_that_decides_it(tmp_path: Path) -> None:
     asked = [question for suspect in report_of(tmp_path, COUNTED).suspects for question in suspect.decide]
     assert not [question.ask for question in asked if question.ask.startswith("ethtool -S")]

@@ -67,9 +67,11 @@ def test_what_to_paste_for_a_value_is_said_without_the_scope_of_the_fix() -> Non
 
 
 def test_a_list_of_a_scheduler_names_the_platform() -> None:
-    text = " 9921 gpu sft kim R 4:11:02 8 hop-[5-12]\n"
-    xid = "[Wed Mar  4 02:11:40 2026] NVRM: Xid (PCI:0000:9b:00): 79, pid=8120, name=python3, GPU has fallen off the bus.\n"
-    report = diagnose([TextSource.of_bytes("paste", (f"root@hop-12:~# squeue -h\n{text}root@hop-12:~# dmesg\n" + xid).encode())])
+    text = (
+        "root@hop-12:~# squeue -h\n 9921 gpu sft kim R 4:11:02 8 hop-[5-12]\nroot@hop-12:~# dmesg\n"
+        "[Wed Mar  4 02:11:40 2026] NVRM: Xid (PCI:0000:9b:00): 79, pid=8, GPU has fallen off the bus.\n"
+    )
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
     shell = report.findings[0].fixes[0].commands["shell"]
     assert "scontrol" in shell
     assert "kubectl" not in shell

@@ -40,10 +40,10 @@ def runs_out_of_files(job: Job, view: View) -> bool | None:
 
 @derived
 def files_allowed(job: Job, view: View) -> str:
-    """The lowest limit of open files that was shown, `` (1024 on n1)``; empty for none."""
+    """The lowest limit of open files that was shown, `` (n1: 1024)``; empty for none."""
     shown = [(limit, host.name) for host in job.hosts if (limit := nofile(host, view)) is not None]
     limit, name = min(shown, default=(0, ""))
-    return "" if not shown else f" ({limit})" if name == UNNAMED else f" ({limit} on {name})"
+    return "" if not shown else f" ({limit})" if name == UNNAMED else f" ({name}: {limit})"
 
 
 def _is_out_of_files_in_words(event: Event) -> bool:
