@@ -14,18 +14,32 @@ from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "docker_states"
 _TOOLS = ("docker", "podman", "nerdctl")
-_LISTS = ("ps", "ps -a", "ps -al", "ps -la", "ps -l", "ps --all", "container ls", "container ls -a")
+_LISTS = (
+    "compose ps",
+    "compose ps -a",
+    "ps",
+    "ps -a",
+    "ps -al",
+    "ps -la",
+    "ps -l",
+    "ps --all",
+    "container ls",
+    "container ls -a",
+)
 _NUMBERS = ("wait", "container wait", "inspect", "container inspect")
 COMMANDS: tuple[str, ...] = (
     *(f"{tool} {what}" for tool in _TOOLS for what in (*_LISTS, *_NUMBERS)),
     "echo $?",
 )  # fmt: skip
-ANCHOR = r"CONTAINER ID[ ]{1,80}IMAGE[ ]{1,120}COMMAND[ ]{1,80}\S"
-_ROW = (
-    r"[0-9a-f]{12} .{0,400}?(?:Exited|Restarting) \((?P<code>\d{1,3})\) "
+ANCHOR = r"CONTAINER ID[ ]{1,80}IMAGE[ ]{1,120}COMMAND[ ]{1,80}\S|NAME[ ]{1,80}IMAGE[ ]{1,120}COMMAND[ ]{1,80}SERVICE\b"
+_ID = r"[0-9a-f]{12}(?:[0-9a-f]{52})?"
+_NAME = r"[A-Za-z0-9][\w.-]{0,100}"
+_STATE = (
+    r"(?:Exited|Restarting) \((?P<code>\d{1,3})\) "
     r"(?P<ago>(?:About |Less than )?(?:an?|\d{1,4}) (?:second|minute|hour|day|week|month|year)s?)(?: ago)?"
-    r"(?:\s.{0,200}?)?\s(?P<name>[A-Za-z0-9][\w.-]{0,100})\s*$"
 )
+_ROW = rf"{_ID} .{{0,400}}?{_STATE}(?:\s.{{0,200}}?)?\s(?P<name>{_NAME})\s*$"
+_OF_COMPOSE = rf"(?P<name>{_NAME}) {{1,80}}\S.{{0,400}}?\s{_STATE}(?:\s.{{0,200}})?$"
 _FAULTS = frozenset(128 + number for number in (4, 5, 6, 7, 8, 11))
 """Exit codes by SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV."""
 _STOPPED = frozenset({0, 130, 143})
@@ -79,7 +93,9 @@ ROWS = Rows(
     _States,
     Row(ANCHOR),
     Row(_ROW, _States.row),
-    Row(r"[0-9a-f]{12} .{1,600}$"),
+    Row(rf"{_ID} .{{1,600}}$"),
+    Row(_OF_COMPOSE, _States.row),
+    Row(rf"{_NAME} {{1,80}}\S.{{0,400}}?\s(?:Up|Exited|Created|Paused|Restarting)\b.{{0,200}}$"),
     Row(r"(?P<code>\d{1,3})\s*$", _States.number),
     most=_MOST,
 )
