@@ -7,10 +7,13 @@ daemon/container/state.go (``Exited (139) 2 minutes ago``, units of go-units). `
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.parsers._rows import Reading, Row, Rows
+from ncdiag.formats.shell import without_secrets
+from ncdiag.parsers import _docker_json
+from ncdiag.parsers._rows import Reading, Row, Rows, first_line
 
 KIND = "docker_states"
 _TOOLS = ("docker", "podman", "nerdctl")
@@ -46,7 +49,7 @@ _STOPPED = frozenset({0, 130, 143})
 _KILLED = 137
 """That of ``docker stop`` too, where a program does not end by itself within ten seconds."""
 _OLD = lazy_regex(r"day|week|month|year")
-_MOST = 400
+_MOST = 2000
 
 
 class _States(Reading):
@@ -54,7 +57,8 @@ class _States(Reading):
 
     def __init__(self, section: Section) -> None:
         """No container has ended."""
-        super().__init__(section)
+        super().__init__(without_secrets(section))
+        self.json: list[str] = []
         self.command = section.command or ""
         self.ended: list[tuple[int, int, str, bool]] = []
 
@@ -73,24 +77,57 @@ class _States(Reading):
             self._ended(self.index, code, name)
         return "wait" in words or "ExitCode" in self.command or words[:1] == ["echo"]
 
+    def inspected(self, _: re.Match[str]) -> None:
+        """A line of what ``inspect`` prints about the whole container."""
+        self.json.append(self.line)
+
+    def _inspect(self) -> None:
+        """How the container was started, and how it ended."""
+        for container in _docker_json.containers("\n".join(self.json)):
+            name, (code, is_short) = _docker_json.name_of(container), _docker_json.state(container)
+            fields = _docker_json.launch(container)
+            if fields:
+                self.observe(
+                    "Launch",
+                    at=self._place("HostConfig"),
+                    program="docker run",
+                    text=f"docker inspect {name}".strip(),
+                    **fields,
+                )
+            if is_short or (code is not None and code not in _STOPPED):
+                self._ended(self._place("ExitCode"), code or _KILLED, name, is_short=is_short)
+
+    def _place(self, key: str) -> int:
+        """The first line with this key."""
+        return next((index for index, line in enumerate(self.section.lines) if f'"{key}"' in line), 0)
+
     def end(self) -> None:
         """Faults that are new count; of the others, the only container that ended."""
+        if self.json:
+            self._inspect()
         alone = len(self.ended) == 1
         for index, code, name, is_new in self.ended:
             if (code in _FAULTS and (is_new or alone)) or (alone and is_new and code not in _STOPPED):
                 self._ended(index, code, name)
 
-    def _ended(self, index: int, code: int, name: str) -> None:
+    def _ended(self, index: int, code: int, name: str, *, is_short: bool = False) -> None:
+        event = "container-oom-killed" if is_short else "worker-killed" if code == _KILLED else "worker-failed"
         fields = {"exit_code": code, **({"container": name} if name else {})}
         self.observe(
-            "Event", at=index, event="worker-killed" if code == _KILLED else "worker-failed", origin="launcher",
-            kind="symptom", text=self.section.lines[index][:400].strip(), count=1, order=self.section.number(index),
-            fields=fields,
+            "Event", at=index, event=event, origin="launcher", kind="cause" if is_short else "symptom", count=1,
+            text=self.section.lines[index][:400].strip(), order=self.section.number(index), fields=fields,
         )  # fmt: skip
+
+
+def _of_inspect(lines: Sequence[str], line: str) -> bool:
+    """Does the line go on with the JSON that the section began with?"""
+    first = first_line(lines, line)
+    return first.startswith(("[", "{")) and (not lines or not lines[-1].startswith("]"))
 
 
 ROWS = Rows(
     _States,
+    Row(r"(?:[\[{]\s*$|[\]}],?\s*$|\s{2,}[\"{}\[\]].*$|\s{2,}-?\d.*$)", _States.inspected, belongs=_of_inspect),
     Row(ANCHOR),
     Row(_ROW, _States.row),
     Row(rf"{_ID} .{{1,600}}$"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.diagnose import diagnose
+from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource
 
 _LIST = "CONTAINER ID   IMAGE     COMMAND     CREATED        STATUS      PORTS     NAMES\n"
@@ -86,3 +87,19 @@ def test_ends_that_somebody_asked_for_and_other_numbers_are_no_failures(text: st
 def test_a_bus_error_keeps_its_node_and_task() -> None:
     report = diagnose([TextSource.of_bytes("paste", b"srun: error: n5: task 7: Bus error (core dumped)\n")])
     assert any("SIGBUS in task 7 on n5" in finding.title for finding in report.findings)
+
+
+def test_the_options_of_an_inspected_container_are_those_of_its_start() -> None:
+    text = (
+        '$ docker inspect mt\n[\n    {\n        "Name": "/mt",\n        "State": {\n            "Running": true,\n'
+        '            "ExitCode": 0\n        },\n        "HostConfig": {\n            "IpcMode": "host",\n'
+        '            "ShmSize": 17179869184,\n            "Ulimits": null,\n            "DeviceRequests": [\n'
+        '                {\n                    "Count": 2,\n                    "Capabilities": [["gpu"]]\n'
+        '                }\n            ]\n        }\n    }\n]\n'
+    )  # fmt: skip
+    found = read_source(TextSource.of_bytes("paste", text.encode()))
+    launches = [each.fields for each in found.observations if each.entity == "Launch"]
+    assert [(each["shm_size_bytes"], each["ipc"], each["gpus"]) for each in launches] == [(17179869184, "host", "2")]
+    assert _titles(text) == []
+    killed = text.replace('"Running": true', '"OOMKilled": true').replace('"ExitCode": 0', '"ExitCode": 137')
+    assert any("Container mt was killed for lack of host memory" in title for title in _titles(killed))

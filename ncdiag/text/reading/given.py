@@ -32,6 +32,8 @@ _IN_WORDS = (
     ("the table of throughput", ("throughput",)), ("a table of throughput", ("throughput",)),
 )  # fmt: skip
 """Requests in words, and the kinds of section of which each is an answer."""
+_OF_CONTAINERS = ("docker inspect", "podman inspect", "nerdctl inspect")
+"""Commands that print how a container was started."""
 _LOOKS = (
     "kubectl describe", "kubectl get", "dmesg", "df", "lsmod", "ibstat", "ibdev2netdev", "show_gids", "free",
     "ip addr", "ip -br addr", "ip route", "nvidia-smi topo", "nvidia-smi -q", "nvidia-smi -L", "systemctl status",
@@ -101,7 +103,9 @@ class Given(msgspec.Struct, frozen=True):
         words = next((kinds for text, kinds in _IN_WORDS if part.startswith(text)), ())
         if words:
             held = self.everywhere if " of every " in part and not self.alone else held
-            return [self.places[kind] for kind in words if kind in (self.places if held is None else held)]
+            found = [self.places[kind] for kind in words if kind in (self.places if held is None else held)]
+            started = (place for told, place in self.commands.items() if told.startswith(_OF_CONTAINERS))
+            return found or (list(started)[:1] if "launch" in words else [])
         found = self._of_kind(part, held)
         return found if found or held is not None else self._of_command(part)
 
