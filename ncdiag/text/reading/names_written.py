@@ -17,6 +17,8 @@ _LOOKED_AT = 400
 _NAME = r"[A-Za-z0-9][\w.-]{0,252}"
 _OPTIONS = r"(?:\s-{1,2}[\w-]+(?:[= ](?!-)\S+)?)*"
 _CONTAINERS = r"(?:docker|podman|nerdctl)(?:\scontainer)?"
+_SIGN = lazy_regex(r"amespace|Node|nodeName|JobId|StepId|STEP |JOB |SLURM_JOB_ID|artition|\.svc\b")
+"""What stands in each line that one of `_LABELS` may match."""
 _COMMANDS = tuple(
     (words, lazy_regex(pattern))
     for words, pattern in (
@@ -55,7 +57,7 @@ def names_written(readings: Iterable[Reading]) -> Mapping[str, frozenset[str]]:
                 if match := pattern.match(command):
                     for word in words:
                         found[word].add(match[1])
-        for span in reading.written:
+        for span in filter(lambda written: _SIGN.search(written.text[:_LOOKED_AT]), reading.written):
             for words, pattern in _LABELS:
                 if match := pattern.match(span.text[:_LOOKED_AT]):
                     for word in words:
