@@ -51,13 +51,21 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
     return shipped
 
 
-def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+def hold(
+    name: str,
+    sources: Iterable[str | Path],
+    build: Callable[[], T],
+    kind: Any,  # noqa: ANN401
+    then: Callable[[T], T] | None = None,
+) -> T:
     """`load`, called once per process: even checking whether hundreds of sources have changed is slow.
 
-    A change of a source takes effect in the next process, as a change of the code does.
+    A change of a source takes effect in the next process, as a change of the code does. ``then``: what is done to the
+    definition once it is loaded.
     """
     if name not in _HELD:
-        _HELD[name] = load(name, sources, build, kind)
+        loaded = load(name, sources, build, kind)
+        _HELD[name] = loaded if then is None else then(loaded)
     return cast("T", _HELD[name])
 
 

@@ -234,7 +234,7 @@ def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Pl
 
 @derived
 def ranks_came_up(event: Event, view: View) -> bool:
-    """Did a rank finish its setup, and not above this line in the same source? That one belongs to an earlier attempt."""
+    """Did a rank finish its setup, and not above this line in the same source, as one of an earlier attempt?"""
     at = place(event)
     for rank in view.job.ranks:
         ready = place(rank, "state") if rank.state == "ready" else None
