@@ -5,7 +5,9 @@ Tables: ``reasons.toml`` (the groups), ``strerror.toml`` (errno), ``cuda.toml`` 
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +143,7 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
         if found[0] in known.names:
             return known.names[found[0]]
         found = _NAME.search(text, found.end())
-    return _inside(bare, cuda=cuda) or _inside(bare, cuda=not cuda) or _numbered(text)
+    return _inside(bare, cuda=cuda) or _inside(bare, cuda=not cuda) or _numbered(text) or _cut(bare)
 
 
 def of_cuda_text(text: str) -> Reason | None:
@@ -177,6 +179,21 @@ def _is_apart(words: str, text: str) -> bool:
     at = text.find(words)
     before, after = text[:at][-1:], text[at + len(words) :][:1]
     return not words.isascii() or not (before.isalnum() or after.isalnum())
+
+
+def _cut(bare: str) -> Reason | None:
+    """The only error whose words begin with these, of a line that was cut behind its second word: ``No route to``."""
+    if " " not in bare or len(bare) < _SHORTEST:
+        return None
+    texts = _in_order()
+    start = bisect.bisect_left(texts, bare)
+    found = {errors().texts[words] for words in itertools.takewhile(lambda each: each.startswith(bare), texts[start:])}
+    return found.pop() if len(found) == 1 else None
+
+
+@functools.cache
+def _in_order() -> list[str]:
+    return sorted(errors().texts)
 
 
 def _numbered(text: str) -> Reason | None:

@@ -30,6 +30,20 @@ def test_every_text_of_the_table_is_found_alone_and_within_a_line() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("No route to", "EHOSTUNREACH"), ("Connection refu", "ECONNREFUSED"), ("Connection timed", "ETIMEDOUT"),
+        ("Resource temporarily", "EAGAIN"), ("Cannot allocate mem", "ENOMEM"), ("No such file o", "ENOENT"),
+        ("Connection re", None), ("No such", None), ("Network is", None), ("No", None), ("Too", None),
+        ("No route to be found", None),
+    ],
+)  # fmt: skip
+def test_a_text_that_was_cut_means_the_only_error_that_begins_so(text: str, name: str | None) -> None:
+    found = reasons.of_text(text)
+    assert (found.name if found else None) == name
+
+
 def test_the_numbers_are_those_of_this_system() -> None:
     for name, (number, texts) in table("strerror").items():
         assert getattr(errno, name) == number

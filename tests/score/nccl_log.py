@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ncdiag.facts.model import Event, Job, NetDevice, Rank
+from ncdiag.facts.model import Event, Job, Launch, NetDevice, Rank
+from ncdiag.nccl import reasons
 
 T = TypeVar("T")
 
@@ -34,7 +35,10 @@ def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
     groups = [e.fields["nranks"] for e in job.events if e.event == "nvls-used" and "nranks" in e.fields]
     settings = {name: s.text for r in ranks for name, s in r.settings.items() if s.origin == "log echo"}
     settings |= {s.name: s.text for s in job.settings if s.origin == "log echo"}
-    launched = {name: value for launch in job.launches for name, value in (launch.prefix_env | launch.env).items()}
+    launched: dict[str, str] = {}
+    for launch in job.launches:
+        given = launch.prefix_env | launch.env
+        launched |= {name: value for name, value in given.items() if _is_written(launch, name)}
     version = _first(versions)
     return {
         "nccl_version": version and version.removesuffix(_MACROS),
@@ -52,6 +56,11 @@ def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
         "line_prefix": _line_prefix(ranks),
         "avg_bus_bw": _first(b.average_busbw for b in job.benchmarks),
     }
+
+
+def _is_written(launch: Launch, name: str) -> bool:
+    """Does the command line hold the variable, and not only an option that sets it?"""
+    return any(name in span.text for span in launch.provenance.values())
 
 
 def _line_prefix(ranks: list[Rank]) -> str | None:
@@ -77,7 +86,10 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
     devices = _first(r.net_devices for r in ranks if r.net_devices) or ()
     bootstrap = _first(r.bootstrap_interface for r in ranks if r.bootstrap_interface)
     oob = _first(r.oob_interface for r in ranks if r.oob_interface)
-    refused = False if (said := [v.enabled for r in ranks for v in r.gdr]) and not any(said) else None
+    partial = _names(_first(r.net_devices_partial for r in ranks if r.net_devices_partial) or ())
+    said = [v.enabled for r in ranks for v in r.gdr]
+    said += [False for e in events if e.event in {"ofi-gdr-off", "ofi-gdr-missing"}]
+    refused = False if said and not any(said) else None
     return {
         "net": _first(r.net for r in ranks if r.net),
         "plugin": _first(r.net_plugin for r in ranks if r.net_plugin),
@@ -87,8 +99,8 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
         "virtual_ifs": [name for name in names if VIRTUAL.match(name)],
         "loopback_selected": any(i.name == "lo" for i in (bootstrap, *interfaces[:1]) if i is not None),
         "oob_if": oob.name if oob else None,
-        "ib_devices": _names(devices),
-        "ib_devices_partial": _names(_first(r.net_devices_partial for r in ranks if r.net_devices_partial) or ()),
+        "ib_devices": _names(devices) or (partial if _is_cut_at_end(ranks) else []),
+        "ib_devices_partial": partial,
         "mixed_link_layers": len({d.link_layer for r in ranks for d in r.net_devices or r.net_devices_partial or ()})
         > 1,
         "relaxed_ordering": any(r.relaxed_ordering for r in ranks),
@@ -100,6 +112,21 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
         "ib_no_device": any(e.event == "ib-no-device" for e in events),
         "nics": _value(events, "ofi-provider", "nics"),
     }
+
+
+def _is_cut_at_end(ranks: list[Rank]) -> bool:
+    """Does what is left of the list begin it without a gap?"""
+    cut = _first(r.net_devices_partial for r in ranks if r.net_devices_partial) or ()
+    return [device.index for device in cut] == list(range(len(cut)))
+
+
+def _gdr_reason(ranks: list[Rank]) -> str | None:
+    """The reason for the verdict, else the verdict for the devices by number."""
+    verdicts = [verdict for rank in ranks for verdict in rank.gdr]
+    reason = _first(verdict.reason for verdict in verdicts if verdict.reason)
+    index = {device.name: device.index for rank in ranks for device in rank.net_devices or ()}
+    off = sorted({index[v.hca] for v in verdicts if v.gpu is None and not v.enabled and v.hca in index})
+    return reason or (f"GPU Direct RDMA Disabled for HCA {'/'.join(map(str, off))}" if off else None)
 
 
 def _rdma(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
@@ -115,7 +142,7 @@ def _rdma(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
         "remote_gid": _first(use.remote_gid for use in gids if use.remote_gid),
         "link_local_gid": any((use.local_gid or "").startswith("fe80") for use in gids),
         "hca": _first(use.hca for use in gids if use.hca) or _value(events, "ib-completion-error", "hca"),
-        "gdr_reason": _first(verdict.reason for r in ranks for verdict in r.gdr if verdict.reason),
+        "gdr_reason": _gdr_reason(ranks),
         "gpu_nic_distance": distances,
         "wc_status": _value(events, "ib-completion-error", "status"),
         "wc_vendor_err": _value(events, "ib-completion-error", "vendor_err"),
@@ -133,7 +160,6 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
     )
     started = {n for c in job.communicators for n in c.ranks_started}
     ended = [e for e in job.events if e.event == "comm-ended" and e.fields.get("how") == "Destroy"]
-    ended_ranks = {e.rank for e in ended}
     rings = [
         nranks - 1
         for e in job.events if e.event == "ring-order" and isinstance(nranks := e.fields.get("nranks"), int)
@@ -143,13 +169,13 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
         "init_start": len(started),
         "ranks_started": sorted(started),
         "max_rank_seen": max(seen, default=None),
-        "init_complete": len([n for n in ready if n not in ended_ranks]),
+        "init_complete": len(ready),
         "ranks_complete": ready,
         "destroy_complete": sum(e.count for e in ended),
         "n_warn": sum(e.count for e in job.events if e.level == "WARN" and e.origin not in {"plugin", "libfabric"}),
         "warns": [e.text for e in job.events if e.level == "WARN" for _ in range(e.count)],
         "error_codes": sorted({e.fields["code"] for e in job.events if e.event == "error-return"}),
-        "nnodes": _value(job.events, "comm-nodes", "nodes"),
+        "nnodes": _value(job.events, "comm-nodes", "nodes") or _first(la.nnodes for la in job.launches if la.nnodes),
         "local_ranks": _value(job.events, "comm-nodes", "local_ranks"),
     }
 
@@ -158,7 +184,8 @@ def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
     cause = _first(e.event.replace("-", " ") for e in events if e.kind == "cause")
     driver = _value(events, "cuda-driver-version", "cuda_version")
     assigned = {str(e.fields.get("plugin")) for e in events if e.event == "plugin-assigned"}
-    refused = any("refused" in str(e.fields.get("error")) for e in events if e.event == "socket-connect-failed")
+    failed = (e.fields.get("error") for e in events if e.event == "socket-connect-failed")
+    reason = _first(reasons.of_text(str(error)) for error in failed if error)
     peer = _first(e.peer for e in events if e.peer and e.event.startswith("socket"))
     mismatch = any(e.event == "collective-mismatch" for e in events)
     return {
@@ -168,7 +195,7 @@ def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
         "coll_channels": _value(events, "channel-counts", "coll_channels"),
         "nvls_channels": _value(events, "channel-counts", "nvls_channels"),
         "nchannels": _value(events, "ring-order", "channels"),
-        "error": "connection refused" if refused else "collective mismatch" if mismatch else cause,
+        "error": _words(reason) if reason else "collective mismatch" if mismatch else cause,
         "connect_peer": peer,
         "gin_plugin": _first(name for name in assigned if name.startswith("GIN")),
         "rma_plugin": _first(name for name in assigned if name.startswith("RMA")),
@@ -180,6 +207,12 @@ def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
         "rocm": _value(events, "rocm-version", "rocm"),
         "hip": _value(events, "hip-version", "hip"),
     }
+
+
+def _words(reason: reasons.Reason) -> str | None:
+    """What the C library says of an error, in lower case."""
+    words = (words for words, known in reasons.errors().texts.items() if known == reason)
+    return _first(words)
 
 
 def _value(events: Iterable[Event], name: str, field: str) -> Any:  # noqa: ANN401

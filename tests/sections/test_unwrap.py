@@ -73,6 +73,28 @@ def test_output_of_other_programs_is_read_through_the_width_of_a_terminal(width:
     assert observed(hard(LINKS, width)) == whole
 
 
+COMPLETION = [
+    f"{AT} transport/net_ib.cc:1310 NCCL WARN NET/IB : Got completion from peer 10.7.1.9<40211>",
+    "with status=12 opcode=0 len=0 vendor err 129 (Send)",
+    "localGid fe80::1a2b:3c4d",
+    "remoteGid fe80::1a2b:3c99",
+]
+
+
+@pytest.mark.parametrize("indent", ["  ", "        ", "\t"])
+def test_a_message_that_somebody_broke_with_an_indent_is_read_whole(indent: str) -> None:
+    broken = f"\n{indent}".join(COMPLETION)
+    reading = read_source(TextSource.of_bytes("paste.txt", f"{broken}\n".encode()))
+    gids = [found.fields["gids_used"] for found in reading.observations if "gids_used" in found.fields]
+    assert gids == [[{"local_gid": "fe80::1a2b:3c4d", "remote_gid": "fe80::1a2b:3c99"}]]
+
+
+def test_indented_lines_of_a_program_are_no_part_of_a_message() -> None:
+    lines = [LOG[0], "  epoch 3 loss 2.113", "  epoch 4 loss 2.001", LOG[2], "    saved model.pt"]
+    text = "".join(f"{line}\n" for line in lines)
+    assert observed(text) == observed(text.replace("\n  ", "\n").replace("\n  ", "\n"))
+
+
 def test_a_joined_line_has_the_number_of_its_beginning() -> None:
     text = hard(LOG, 80)
     numbers = {number: line for number, line in enumerate(text.split("\n"), 1) if line.startswith("gpu-a01:")}

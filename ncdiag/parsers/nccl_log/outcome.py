@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.parsers.nccl_log import early
 from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import LISTED
@@ -166,6 +167,9 @@ def _lists(told: Told, members: list[Record]) -> None:
         for name, (items, span) in record.lists.items():
             held, _ = merged.setdefault(name, ([], span))
             held += [item for item in items if item not in held]
+    count = told.pop(early.COUNT, None)
+    if count is not None and len(merged.get("socket_interfaces", ((), None))[0]) < count[0]:
+        merged.pop("socket_interfaces", None)  # the first of them are cut off, and the first of all is the bootstrap's
     for name, (items, span) in merged.items():
         values = [_with_device(value, names) if name == "gids_used" else value for value in items]
         told[name] = values, span

@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import nccl_bus_id
 from ncdiag.messages.match import default_matcher
+from ncdiag.parsers.nccl_log import early
 from ncdiag.parsers.nccl_log.lines import ORIGINS
 from ncdiag.parsers.nccl_log.lists import devices, interfaces
 from ncdiag.parsers.nccl_log.prefix import short_path
@@ -102,23 +103,11 @@ def _socket(found: re.Match[str]) -> Reading:
     return Reading(fields={"socket_interfaces": listed} if listed else {}, net=(LISTED, "Socket"), versions=">=2.4")
 
 
-def _old_interface(found: re.Match[str]) -> Reading:
-    return Reading(lists={"socket_interfaces": interfaces(found["what"])}, versions="<2.4")
-
-
-def _sideband(found: re.Match[str]) -> Reading:
-    item = {"name": found["what"].split(":", 1)[0]}
-    return Reading(fields={"oob_interface": item, "bootstrap_interface": item}, versions="<2.4", net=(STARTED, "IB"))
-
-
-def _ib_one(found: re.Match[str]) -> Reading:
-    """One device of the list that NCCL before 2.4 prints with a line for each device."""
-    return Reading(lists={"net_devices": devices(found["what"])}, versions="<2.4", net=(STARTED, "IB"))
-
-
 def _ib(found: re.Match[str]) -> Reading:
     listed, oob = devices(found["what"]), interfaces(found["oob"])
-    fields: dict[str, Any] = {"net_devices": listed, "relaxed_ordering": True if "[RO]" in found["what"] else None}
+    gaps = [item["index"] for item in listed] != list(range(len(listed)))  # somebody left some out
+    name = "net_devices_partial" if gaps else "net_devices"
+    fields: dict[str, Any] = {name: listed, "relaxed_ordering": True if "[RO]" in found["what"] else None}
     if oob and listed:  # without a device RDMA is not used, and neither is its side channel
         fields["oob_interface"] = oob[0]
     merged, ordered = "={" in found["what"], "[RO]" in found["what"]
@@ -230,10 +219,6 @@ def _nic_distance(found: re.Match[str]) -> Reading:
     return Reading(fields=told, net=(CARRIED, found["name"]), versions=">=2.4,<2.5")
 
 
-def _old_interfaces(found: re.Match[str]) -> Reading:
-    return Reading(net=(LISTED, "Socket") if found["count"] != "0" else None, versions="<2.4")
-
-
 def _plugin(found: re.Match[str]) -> Reading:
     return Reading(fields={"net_plugin": found["name"]}, told=_told(found.string, "INFO")[0])
 
@@ -264,6 +249,16 @@ def _ring_order(found: re.Match[str]) -> Reading:
     return Reading(fields={"nranks": nranks}, told=Told("ring-order", "nccl", "fact", _known(fields)))
 
 
+def _rank_alone(found: re.Match[str]) -> Reading:
+    """2.3 tells the rank before there is a communicator (src/init.cu of v2.3.5-5)."""
+    init = Init(int(found["rank"]), int(found["nranks"]), "", state="started")
+    return Reading(init=init, versions=early.RELEASES)
+
+
+def _early(form: Callable[[re.Match[str]], early.Values]) -> Callable[[re.Match[str]], Reading]:
+    return lambda found: Reading(**form(found), versions=early.RELEASES)
+
+
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -287,10 +282,6 @@ _FORMS: tuple[Form, ...] = tuple(
     for start, pattern, read in (
         ("Boo", r"Bootstrap(?P<colon> ?:) Using(?P<what> .*)", _bootstrap),
         ("NET", r"NET/Socket ?: Using(?P<what> ?\[.*)", _socket),
-        ("NET", r"NET/Socket : (?P<count>\d+) interfaces found", _old_interfaces),
-        ("NET", r"NET : Using interface (?P<what>.*)", _old_interface),
-        ("NET", r"NET/IB ?: Using interface (?P<what>\S+) for sideband", _sideband),
-        ("NET", r"NET/IB ?: (?P<what>\[\d{1,3}\] [\w.+-]{1,64}:\d{1,3}/(?:IB|RoCE)) *$", _ib_one),
         ("NET", r"NET/IB ?: Using(?P<what> .*?) ?; OOB (?P<oob>.*)", _ib),
         ("NET", r"NET/IB ?: Using(?P<what> ?\[[^;]*)$", _ib_cut),
         ("NET", _GDR_HCA, _gdr_hca),
@@ -298,12 +289,14 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
         ("NET", r"NET/OFI (?:Initializing|Using|Selected) .*", _ofi),
         ("P2P", r"P2P plugin (?P<name>\S+)", _plugin),
+        ("ran", r"rank (?P<rank>\d{1,9}) nranks (?P<nranks>\d{1,9})$", _rank_alone),
         ("Usi", r"Using (?:network|(?:in|ex)ternal Network) (?P<name>.+)", _network),
         ("Ass", r"Assigned NET plugin (?P<name>.+?) to comm", _network),
         ("Ini", r"Initialized NET plugin (?P<name>.+)", _network_started),
         ("CUD", r"CUDA Dev \d+\[\d+\], (?P<name>.+?) NIC distance ?:?(?P<distances>[A-Z0-9 ]{0,400})", _nic_distance),
         ("Plu", r"Plugin name set by env to (?P<value>\S+)", _plugin_setting),
         ("Cha", r"Channel (?P<channel>\d+)(?:/(?P<channels>\d+))? : +(?P<order>\d+(?: +\d+)+)$", _ring_order),
+        *((start, pattern, _early(form)) for start, pattern, form in early.FORMS),
     )
 )  # fmt: skip
 _GDR_PAIR = lazy_regex(

@@ -56,6 +56,7 @@ _OWN_NCCL = lazy_regex(
 """The same for NCCL's lines."""
 
 _GAP = lazy_regex(r"(?<=\S) {2,}")
+_HANGING = lazy_regex(r"(?: {2,80}|\t{1,4} {0,8})\S")
 _WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
 """How a line continues after a break at an arbitrary position."""
 
@@ -122,7 +123,7 @@ def _widths(lines: Sequence[Line], own: Sequence[bool]) -> list[int]:
 
 
 def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
-    """(start, end) of lines of no known origin in which an NCCL line may continue, whatever the width.
+    """(start, end) of lines of no known origin in which an NCCL line may continue, whatever the width, or indented.
 
     Empty if there are too many, because then a program prints between NCCL's lines.
     """
@@ -131,7 +132,7 @@ def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
         for end in range(index + 2, min(len(lines), index + _FOLLOWING) + 1):
             if _begins(lines[end - 1]):
                 break
-            if _are_full(lines[index:end]):
+            if _are_full(lines[index:end]) or _hang(lines[index:end]):
                 places.append((index, end))
         if len(places) > _PLACES:
             return []
@@ -215,6 +216,11 @@ def _are_full(lines: Sequence[Line]) -> bool:
     """True if all lines reach their common width."""
     width = max(len(line.text) for line in lines)
     return width <= WIDEST and all(_is_full(line, following, width) for line, following in itertools.pairwise(lines))
+
+
+def _hang(lines: Sequence[Line]) -> bool:
+    """True if all lines but the first are indented, as a person or a formatter breaks a long message."""
+    return not _HANGING.match(lines[0].text) and all(_HANGING.match(line.text) for line in lines[1:])
 
 
 def _at_width(lines: Sequence[Line], own: Sequence[bool], width: int) -> dict[int, None]:

@@ -51,6 +51,20 @@ FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
             "relaxed_ordering": True, "oob_interface": ETH,
         },
     ),
+    "devices of which somebody left some out": (
+        "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_4:1/IB ... [5]mlx5_9:1/IB [RO]; OOB eth0:10.0.0.1<0>",
+        {
+            "net_devices_partial": [device(0, "mlx5_2", "IB"), device(1, "mlx5_4", "IB"), device(5, "mlx5_9", "IB")],
+            "relaxed_ordering": True, "oob_interface": ETH,
+        },
+    ),
+    "devices cut in the last one": (
+        "NET/IB : Using [0]mlx5_2:1/IB/SHARP [1]mlx5_4:1/R",
+        {"net_devices_partial": [device(0, "mlx5_2", "IB", sharp=True)]},
+    ),
+    "distances 2.3": ("CUDA Dev 3, IB Ports : mlx5_1/1(PHB) mlx5_2/2(SOC) ", {"nic_distances": ["PHB", "SOC"]}),
+    "distances 2.3, cut": ("CUDA Dev 3, IB Ports : mlx5_1/1(PHB) mlx5_2/2(SO", {"nic_distances": ["PHB"]}),
+    "distances of sockets 2.3": ("CUDA Dev 3, IP Interfaces : em1(PIX) em2.40(SOC)", {"nic_distances": ["PIX", "SOC"]}),
     "devices with rails 2.30": (
         "NET/IB : Using [0]mlx5_0:1:0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>",
         {"net_devices": [device(0, "mlx5_0", "RoCE")], "relaxed_ordering": True, "oob_interface": ETH},
@@ -83,6 +97,8 @@ NETWORKS: dict[str, tuple[int, str] | None] = {
     "NET/IB: [0] mlx5_0:1/IB": (STARTED, "IB"),
     "NET/IB: [0] mlx5_0:1 is down": None,
     "CUDA Dev 0[0], Socket NIC distance :  PHB": (CARRIED, "Socket"),
+    "CUDA Dev 0, IB Ports : mlx5_0/1(PHB) ": (CARRIED, "IB"),
+    "CUDA Dev 0, IP Interfaces : em1(SOC) ": (CARRIED, "Socket"),
     "NET/OFI Selected provider is efa, fabric is efa (found 4 nics)": (STARTED, "AWS Libfabric"),
     "NET/OFI Couldn't find any optimal provider": None,
 }
@@ -180,6 +196,7 @@ def test_settings(text: str, setting: tuple[str, str]) -> None:
 
 BUS = "0000:1b:00.0"
 INITS: dict[str, Init] = {
+    "rank 5 nranks 24": Init(5, 24, "", state="started"),
     "comm 0x55d0 rank 1 nranks 16": Init(1, 16, "0x55d0", state="started"),
     "comm 0x55d0 rank 1 nranks 16 - COMPLETE": Init(1, 16, "0x55d0", state="ready"),
     "comm 0x55d0 rank 1 nranks 16 cudaDev 0 nvmlDev 0 - Init COMPLETE": Init(1, 16, "0x55d0", None, 0, state="ready"),

@@ -46,6 +46,34 @@ def events(parsed: Parsed, name: str) -> list[Observation]:
     return [o for o in parsed.observations if o.entity == "Event" and o.fields["event"] == name]
 
 
+def early(*interfaces: str, count: int) -> dict[str, Any]:
+    """What a process of NCCL 2.3 tells that finds so many interfaces."""
+    at = "gn4:611:690 [2] NCCL INFO"
+    listed = [f"{at} NET : Using interface {name}:10.4.0.{index}<0>" for index, name in enumerate(interfaces, 1)]
+    lines = [*listed, f"{at} NET/Socket : {count} interfaces found", f"{at} rank 2 nranks 4"]
+    return fields(scan("\n".join([*lines, ""])), "Rank", "gn4")
+
+
+def test_the_first_interface_of_nccl_2_3_is_that_of_the_bootstrap() -> None:
+    told = early("lo", "em1", count=2)
+    assert [each["name"] for each in told["socket_interfaces"]] == ["lo", "em1"]
+    assert told["bootstrap_interface"]["name"] == "lo"
+    assert (told["rank"], told["nranks"], told["state"]) == (2, 4, "started")
+
+
+def test_a_list_of_fewer_interfaces_than_were_found_is_cut_and_its_first_one_unknown() -> None:
+    told = early("em1", count=2)
+    assert not {"socket_interfaces", "bootstrap_interface"} & told.keys()
+    assert told["nranks"] == 4
+
+
+def test_the_rank_alone_and_its_communicator_of_nccl_2_3_7_are_one() -> None:
+    at = "gn4:611:690 [2] NCCL INFO"
+    lines = ["rank 2 nranks 4", "comm 0x7f3a rank 2 nranks 4", "comm 0x7f3a rank 2 nranks 4 - COMPLETE"]
+    told = fields(scan("".join(f"{at} {line}\n" for line in lines)), "Rank", "gn4")
+    assert (told["rank"], told["nranks"], told["state"]) == (2, 4, "ready")
+
+
 def test_ranks() -> None:
     parsed = scan(SAMPLE)
     first, second = fields(parsed, "Rank", "node1"), fields(parsed, "Rank", "node2")
