@@ -30,6 +30,7 @@ _ROW = lazy_regex(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL
 _CELLS = lazy_regex(rf"{_CELL}$")
 _LEGEND = lazy_regex(r"\s*(?:(?:NIC )?Legend:\s*$|(?:X|SYS|NODE|PHB|PXB|PIX|SOC|NV#|NV\d{1,2})\s+= )")
 _NIC = lazy_regex(r"\s*(?P<label>NIC\d{1,3})\s*:\s*(?P<hca>[A-Za-z][\w.-]{0,40})\s*$")
+_NIC_ROW = lazy_regex(rf"\s*NIC\d{{1,3}}[ \t]+{_CELL}[ \t]")
 _GPU = lazy_regex(r"GPU(\d{1,4})$")
 _HEADING = lazy_regex(r"\s*(?:GPU|NVIDIA) Topology:\s*$|\s*\|[|: -]{3,4000}$")
 """A title, or the rule below the header of a table in Markdown."""
@@ -45,6 +46,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """GPUs with their affinities, a link for each pair with a GPU, the labels of the NICs."""
     table = read_table(section.lines, _ROW, _CELLS, ("CPU Affinity", "NUMA Affinity"))
+    table.labels = _numbered(table, section.lines)
     unread = [i for i in table.others if not _known(section.lines[i])]
     legend = {m["label"]: (m["hca"], i) for i in table.others if (m := _NIC.match(section.lines[i]))}
     found = [*_gpus(section, table), *_nics(section, table, legend), *_links(section, table)]
@@ -54,6 +56,20 @@ def parse(section: Section) -> Parsed:
         bool(gpu_labels) and table.header is not None and whole and gpu_labels <= {row.label for row in table.rows}
     )
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+
+
+def _numbered(table: Table, lines: Sequence[str]) -> list[str]:
+    """The labels, the columns behind the GPUs as NIC0, NIC1 ... where the header is missing and no GPU can be there."""
+    gpus = [row for row in table.rows if _GPU.match(row.label)]
+    first, rest = table.labels[: len(gpus)], table.labels[len(gpus) :]
+    in_order = first == [row.label for row in gpus] == [f"GPU{index}" for index in range(len(gpus))]
+    if table.header is not None or len(gpus) == 1 or not in_order:
+        return table.labels
+    meshed = all(cell.startswith(("NV", "X")) for row in gpus for cell in row.cells[: len(gpus)])
+    linked = any(cell.startswith("NV") for row in gpus for cell in row.cells[len(gpus) :])
+    if (meshed and not linked) or any(_LEGEND.match(line) or _NIC_ROW.match(line) for line in lines):
+        return [*first, *(label or f"NIC{column}" for column, label in enumerate(rest))]
+    return table.labels
 
 
 def _known(line: str) -> bool:

@@ -17,9 +17,15 @@ def truths(job: Job) -> dict[str, Any]:
     found["ports"] = [_port(port) for hca in hcas if hca.name == UNNAMED for port in hca.ports]
     all_ports = [port for hca in hcas for port in hca.ports]
     found["sm_lid_equals_own_lid"] = any(port.lid and port.lid == port.sm_lid for port in all_ports)
-    found["finding"] = next((f"port {p.number} is {p.state}" for p in all_ports if p.state != "active"), None)
+    found["finding"] = next((_finding(port) for port in all_ports if port.state != "active"), None)
     found["error_line"] = next((event.text for event in job.events if event.event == "ibstat-failed"), None)
     return found
+
+
+def _finding(port: Port) -> str:
+    if port.state == "down" and port.physical_state == "LinkUp":
+        return "port logically Down while physically up"
+    return f"port {port.number} is {port.state}"
 
 
 def _ca(hca: Hca) -> dict[str, Any]:

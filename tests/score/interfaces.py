@@ -31,7 +31,7 @@ def _interface(interface: Interface, view: View) -> dict[str, Any]:
         "master": interface.master,
         "ipv4": next((a.ip for a, ip in parsed if ip is not None and ip.version == 4 and a.peer is None), None),
         "ipv6_link_local": any(ip is not None and ip.version == 6 and ip.is_link_local for _, ip in parsed),
-        "parent": interface.parent,
+        "parent": interface.parent or ("NONE" if f"{interface.name}@NONE:" in interface.provenance[""].text else None),
         "virtual": is_virtual(interface, view),
         "veth": likely_kind(interface, view) == "veth",
         "ipoib": likely_kind(interface, view) == "ipoib",

@@ -33,7 +33,7 @@ def truths(job: Job) -> dict[str, Any]:
         "timeouts": report.timeouts,
         "groups": [_group(group) for group in report.groups],
         "warnings": [_warning(problem) for problem in mismatches],
-        "stragglers": next((_stragglers(problem) for problem in mismatches if problem.behind), None),
+        "stragglers": next((_stragglers(problem) for problem in mismatches if len(problem.shares) > 1), None),
     }
 
 
@@ -89,6 +89,12 @@ def _counts(share: RasShare) -> list[int | None]:
     return [share.count, share.operation]
 
 
-def _stragglers(problem: RasProblem) -> str:
+def _stragglers(problem: RasProblem) -> str | None:
+    last, *ahead = sorted(problem.shares, key=lambda share: share.operation or 0)
+    if problem.what == "operations" and not last.ranks:
+        listed = ", ".join(str(rank.rank) for share in ahead for rank in share.ranks)
+        return f"the {last.count} ranks at {last.operation} are behind; the listed ranks {listed} are ahead"
+    if not problem.behind:
+        return None
     late = [share for share in problem.shares if {rank.rank for rank in share.ranks} & set(problem.behind or ())]
     return f"ranks {','.join(map(str, problem.behind or ()))} at {late[0].operation}"

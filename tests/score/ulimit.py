@@ -7,7 +7,7 @@ from typing import Any
 from ncdiag.facts.model import Job
 
 _MARKS = (
-    ("locked memory(", "dash"), ("lockedmem(", "mksh"), ("Max ", "proc"), ("MEMLOCK", "prlimit"),
+    ("locked memory(", "dash"), ("lockedmem(", "mksh"), ("Max ", "/proc/PID/limits"), ("MEMLOCK", "prlimit"),
     ("memorylocked", "csh"), ("Maximum ", "fish"), ("-l: ", "zsh"),
 )  # fmt: skip
 """How the line of locked memory begins in the layouts that are not bash's."""

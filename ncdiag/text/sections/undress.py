@@ -18,6 +18,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections import unwrap
 from ncdiag.text.sections.between import set_apart
+from ncdiag.text.sections.flattened import in_rows
 from ncdiag.text.sections.frames import FRAMES, stripped
 from ncdiag.text.sections.heads import HEADS, Head
 from ncdiag.text.sections.html_tables import HtmlTables
@@ -103,7 +104,7 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
-    lines = set_apart(lines_of(tidied(text)))
+    lines = set_apart(in_rows(lines_of(tidied(text))))
     return _Undresser(measure, lines).best_of_lists(lines)
 
 
