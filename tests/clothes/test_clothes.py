@@ -116,6 +116,37 @@ def test_what_is_lost_is_said(group: str, name: str) -> None:
     assert not any(words in note for note in taken_off(text)[1])
 
 
+def pane(host: str, width: int, length: int | None = None) -> list[str]:
+    """A terminal of ``width`` columns with the log of one host, and lines cut at ``length`` columns."""
+    lines = [
+        f"{host}:{4100 + rank}:{4200 + rank} [{rank}] NCCL INFO NET/Socket : Using [0]bond0:10.6.0.{rank + 3}<0> [RO]"
+        for rank in range(8)
+    ] + ["step 10 loss 2.1", "step 20 loss 2.0"]
+    return [line[:length].ljust(width) for line in lines]
+
+
+def beside(*panes: list[str]) -> str:
+    return "".join("\u2502".join(lines).rstrip() + "\n" for lines in zip(*panes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "widths"),
+    [
+        (beside(pane("gn1", 62, 62), pane("gn2", 64, 64)), [62, 64]),
+        (beside(pane("gn1", 100), pane("gn2", 64, 64)), [64]),
+        (beside(pane("gn1", 37, 37), pane("gn2", 100)), [37]),
+        (beside(pane("gn1", 50, 50), pane("gn2", 50, 50), pane("gn3", 48, 48)), [50, 48]),
+        (beside(pane("gn1", 100), pane("gn2", 100)), []),
+    ],
+    ids=["both", "right", "left", "three", "none"],
+)
+def test_each_pane_of_a_screen_that_is_cut_is_said(text: str, widths: list[int]) -> None:
+    bare, notes = taken_off(text)
+    said = [note for note in notes if note.startswith("lines end at")]
+    assert said == [f"lines end at column {width}: paste the file instead" for width in widths]
+    assert "\u2502" not in bare
+
+
 @pytest.mark.parametrize(
     "text",
     [

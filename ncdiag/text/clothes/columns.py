@@ -21,23 +21,36 @@ _MANY = 400
 """Maximum number of lines that are checked."""
 _NARROW, _WIDE = 20, 500
 """Columns between which a screen is split."""
-_CUT = range(60, 400)
+_PANES = 4
+_WIDEST = 400
 _CUT_LINES = 3
 _SHARE = 0.9
 
 
 def apart(text: str) -> str | None:
-    """The text with its right column below the left one; None if no bar, and no repetition, divides its lines."""
+    """The text with each column below the one left of it; None if no bar, and no repetition, divides its lines."""
     lines = text.split("\n")
-    written = [line for line in lines if line.strip()]
-    if len(written) < _FEWEST:
+    written = sum(bool(line.strip()) for line in lines)
+    if written < _FEWEST:
         return None
-    place = _bar(written)
-    if place is not None:
-        left = [line[:place].rstrip() for line in lines]
-        right = [line[place + 1 :].removeprefix(" ").rstrip() for line in lines]
-        return _below(left, right)
-    return _once(lines, len(written))
+    first, *others = panes(text)
+    for pane in others:
+        first = _below(first, pane)
+    return "\n".join(first) if others else _once(lines, written)
+
+
+def panes(text: str) -> list[list[str]]:
+    """The lines of each column, from left to right: those of the text if no bar divides them."""
+    found: list[list[str]] = []
+    rest = text.split("\n")
+    while len(found) < _PANES:
+        written = [line for line in rest if line.strip()]
+        place = _bar(written) if len(written) >= _FEWEST else None
+        if place is None:
+            break
+        found.append([line[:place].rstrip() for line in rest])
+        rest = [line[place + 1 :].removeprefix(" ").rstrip() for line in rest]
+    return [*found, rest]
 
 
 def _bar(lines: Sequence[str]) -> int | None:
@@ -57,11 +70,9 @@ def _is_framed(line: str) -> bool:
     return line.endswith(tuple(_BAR)) and line.count(line[-1]) > 1
 
 
-def _below(left: list[str], right: list[str]) -> str:
+def _below(left: list[str], right: list[str]) -> list[str]:
     others = {line.strip() for line in right} - {line.strip() for line in left} - {""}
-    if len(others) * _FEWEST < len(left):
-        return "\n".join(left)
-    return "\n".join([*left, *right])
+    return left if len(others) * _FEWEST < len(right) else [*left, *right]
 
 
 def _once(lines: Sequence[str], written: int) -> str | None:
@@ -110,16 +121,23 @@ def oldest_first(text: str) -> str | None:
     return "\n".join(reversed(lines)) + "\n" if falling >= _SHARE * (len(stamps) - 1) else None
 
 
-def cut_at(text: str) -> int | None:
+def cut_in(text: str) -> list[int]:
+    """The width of each column in which a terminal cut the lines."""
+    divided = panes(text)
+    widths = (cut_at("\n".join(pane), narrowest=_NARROW) for pane in divided) if len(divided) > 1 else ()
+    return [width for width in widths if width]
+
+
+def cut_at(text: str, *, narrowest: int = 60) -> int | None:
     """The width at which a terminal cut the lines, so that their ends are lost; None if it did not."""
     lines = text.split("\n")
     width = max(map(len, lines))
-    if width not in _CUT:
+    if not narrowest <= width < _WIDEST:
         return None
     ends = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
     of_nccl = sum(_NCCL.search(lines[number]) is not None for number in ends)
     begins = sum(_begins(lines, number + 1) for number in ends)
-    return width if of_nccl >= _CUT_LINES and begins == len(ends) else None
+    return width if of_nccl >= _CUT_LINES and 4 * begins >= 3 * len(ends) else None
 
 
 def _begins(lines: Sequence[str], number: int) -> bool:

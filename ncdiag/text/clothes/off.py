@@ -29,6 +29,7 @@ LAYERS: dict[str, Layer] = {
 def taken_off(text: str) -> tuple[str, tuple[str, ...]]:
     """The text without these layers, and a note on each that changes the numbers of the lines."""
     notes: dict[str, None] = {}
+    widths: list[int] = []
     for _ in range(DEPTH):
         before = text
         for name, layer in LAYERS.items():
@@ -37,12 +38,13 @@ def taken_off(text: str) -> tuple[str, tuple[str, ...]]:
                 continue
             if bare.count("\n") != text.count("\n"):
                 notes[f"{name}: the numbers of lines are those of the text in it"] = None
+            widths += columns.cut_in(text) if layer is columns.apart else []
             text = bare
         if text == before:
             break
     width = columns.cut_at(text)
-    if width:
-        notes[f"lines end at column {width}: paste the file instead"] = None
+    for each in dict.fromkeys([*widths, *([width] if width and not widths else [])]):
+        notes[f"lines end at column {each}: paste the file instead"] = None
     if len(text) > _SHORT and text.isupper():
         notes["all letters are capitals: paste the text as it was printed"] = None
     return text, tuple(notes)
