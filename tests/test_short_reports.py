@@ -33,6 +33,27 @@ REPORTS = {
     "torch.distributed.DistNetworkError: The client socket has timed out after 60000ms while trying to connect to "
     "(lead-0, 29500).\n",
 }
+BARE = (
+    'Traceback (most recent call last):\n  File "/home/ida/fit/main.py", line 61, in <module>\n    run(cfg)\n'
+    '  File "/home/ida/fit/main.py", line 44, in run\n    dist.init_process_group("nccl")\n'
+    "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. "
+    "port: 29533, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use\n"
+)
+REPORTS["a whole traceback"] = BARE
+ABOUT = {
+    "a tutorial": "# Your first job\n\nStart it with torchrun. If somebody else uses the port, you will see:\n\n{bare}",
+    "a tutorial in a fence": "# Your first job\n\nStart it with torchrun.\n\n```\n{bare}```\n",
+    "an unfinished sentence": "## Ports\n\nWhen the port of the rendezvous is taken, the job ends with\n\n{bare}",
+    "a heading": "## Ports\n\nEach job needs its own port.\n\n### Address already in use\n\n{bare}",
+    "a FAQ": "Q: What does this mean?\n\n{bare}\nA: Another job uses the port. Choose a different MASTER_PORT.\n\n"
+    "Q: How many ports do I need?\n\nA: One for each job.\n",
+    "a page that begins with it": "{bare}\nThis error means that another job uses the port. Choose another one.\n",
+    "a changelog": "## 2.4.1\n\n- The launcher chooses another port if this was printed before:\n\n{bare}\n"
+    "- The documentation has an index.\n",
+    "a log of a test": "test_port (test_launch.Ports) ... expected failure\n\n{bare}\n"
+    + "-" * 70
+    + "\nRan 7 tests in 0.412s\n\nOK (expected failures=1)\n",
+}
 FORMS = {"below": "{calm}\n\n{report}", "above": "{report}\n\n{calm}"}
 
 
@@ -51,6 +72,13 @@ def claims(text: str) -> tuple[str, ...]:
 def test_a_short_report_beside_a_calm_text_is_claimed(name: str, path: pathlib.Path, form: str) -> None:
     alone, *_ = claims(REPORTS[name])
     assert alone in claims(FORMS[form].format(calm=path.read_text(), report=REPORTS[name]))
+
+
+@pytest.mark.parametrize("text", ABOUT.values(), ids=ABOUT)
+def test_a_traceback_that_a_text_shows_claims_nothing(text: str) -> None:
+    handbook = (FIXTURES / "document" / "runbook.md").read_text()
+    shown = text.format(bare=BARE)
+    assert not claims(f"{shown}\n\n{handbook}" if shown.startswith("Trace") else f"{handbook}\n\n{shown}")
 
 
 def test_the_same_message_in_an_example_of_a_document_claims_nothing() -> None:

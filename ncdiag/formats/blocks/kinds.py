@@ -32,6 +32,7 @@ from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.blocks.test_logs import tests
+from ncdiag.formats.blocks.tracebacks import at_an_edge
 from ncdiag.formats.line_kinds import is_printed, is_sentence
 
 _BLOCKS = {
@@ -161,6 +162,8 @@ def _mentioned(
     runs = of_run(lines)
     if bare and list(bare) != list(lines):
         runs = list(map(operator.or_, runs, of_run(bare)))
+    for first, last in at_an_edge(lines):
+        runs[first : last + 1] = [True] * (last + 1 - first)
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
     # below a title that complains is no collection of examples

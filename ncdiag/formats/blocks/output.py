@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.tracebacks import end_of
 from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
 
 _DIGITS = lazy_regex(r"\d+")
@@ -15,8 +16,7 @@ _REACH = 12
 """Maximum number of lines between a message and the output that it belongs to: a traceback, a block of a launcher."""
 _MARKUP = lazy_regex(r"\s*</?[A-Za-z][\w:-]{0,40}(?:\s[^<>]{0,200})?/?>")
 _LONGEST = 400
-_TRACEBACK, _FRAME, _INDENT = "Traceback (most recent call last)", 'File "', frozenset(" \t")
-_EXCEPTION = lazy_regex(r"[\w.]{1,200}(?::\s|$)")
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 def printed_runs(lines: Sequence[str]) -> set[int]:
@@ -27,8 +27,8 @@ def printed_runs(lines: Sequence[str]) -> set[int]:
     for index, line in enumerate(lines):
         if not line.strip():
             continue
-        if line.startswith(_TRACEBACK):
-            found.update(_traceback(lines, index))
+        if line.startswith(_TRACEBACK) and (last := end_of(lines, index)) is not None:
+            found.update(range(index, last + 1))
         form = "log" if kind_of(line) == "log" else _DIGITS.sub("0", line[:_LONGEST])
         if form != before or not (form == "log" or any(map(str.isdigit, line[:_LONGEST]))):
             run = []
@@ -37,16 +37,6 @@ def printed_runs(lines: Sequence[str]) -> set[int]:
         if len(run) >= _FEW:
             found.update(run)
     return found
-
-
-def _traceback(lines: Sequence[str], first: int) -> Iterator[int]:
-    """The indexes of a traceback that begins at the margin, if it has several frames and ends in an exception."""
-    last = first + 1
-    while last < len(lines) and lines[last][:1] in _INDENT and lines[last].strip():
-        last += 1
-    frames = sum(line.lstrip().startswith(_FRAME) for line in lines[first:last])
-    if frames > 1 and last < len(lines) and _EXCEPTION.match(lines[last]):
-        yield from range(first, last + 1)
 
 
 def beside(lines: Sequence[str], printed: AbstractSet[int]) -> set[int]:
