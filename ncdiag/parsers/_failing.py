@@ -104,6 +104,8 @@ _CODE = guarded_regex(
     r"|\((?:ReqNodeNotAvail|launch failed)"
 )
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
+_PLUGINS = ("libnccl-net", "libnccl-tuner", "libnccl-profiler", "libnccl-env")
+"""Their names may have lost their first letters, at the beginning of a log that was cut."""
 _GETS_BY = guarded_regex(
     r"""(?ix)
     \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|defaults|defaulting|by\sdefault|instead|ignor(?:e|ed|ing)
@@ -112,7 +114,9 @@ _GETS_BY = guarded_regex(
   | \b(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)\b | \b0\s(?:errors?|fail\w*)\b
   | [,;.]\s(?:re)?(?:using|building|creating)\b
   | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$ | \blibnccl-(?:net|tuner|profiler|env)
-  | ^(?:[libncl]{1,7}-|-)?(?:net|tuner|profiler|env)\.so:  # the same, of which the first part is cut off
+  | ^(?:"""
+    + "|".join(sorted({name[start:] for name in _PLUGINS for start in range(1, len(name))}))
+    + r""")\.so:
     """
 )
 """What a program says that does without (NCCL without its plugins), or of which nothing failed."""

@@ -103,7 +103,7 @@ def test_counters_warnings_and_fall_backs_are_no_failures(line: str) -> None:
     assert not worded(line)
 
 
-@pytest.mark.parametrize("head", ["libnccl-net", "nccl-net", "l-tuner", "-env", "profiler", "net"])
+@pytest.mark.parametrize("head", ["libnccl-net", "nccl-net", "l-tuner", "-env", "profiler", "net", "et", "filer", "r"])
 def test_a_library_that_nccl_does_without_is_no_failure_without_its_first_letters(head: str) -> None:
     assert not worded(f"{head}.so: cannot open shared object file: No such file or directory")
 
