@@ -172,6 +172,30 @@ def test_lines_of_few_words_come_again_with_those_around_them(times: int, interl
     assert not mentioned(lines, (), failures)
 
 
+MANY_STEPS = [
+    [f"step {n}0 | loss {n}.31 | lr 3.0e-4 | 4{n}1 tokens/s" for n in range(30)],
+    [f"{{'loss': {n}.31, 'grad_norm': 0.4, 'epoch': 0.{n}}}" for n in range(30)],
+    [f"n1:{n}:{n} [{n}] NCCL INFO Connected all rings" for n in range(30)],
+]
+SAYS = [
+    "Validation on the held-out set is done.", "The best checkpoint was written to the shared disk.",
+    "Waiting for the other ranks to come to the barrier.",
+    "DataLoader worker (pid 77) is killed by signal: Bus error. It is possible that workers are out of shared memory.",
+    "The trainer stops now.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", MANY_STEPS, ids=["steps", "dicts", "ranks"])
+def test_what_a_program_says_in_sentences_below_many_steps_is_no_example(steps: list[str]) -> None:
+    lines = ["The model has 7 billion parameters.", *steps, *SAYS]
+    assert not mentioned(lines, (), {len(lines) - 2: Failure("process-end", True, False)})
+
+
+def test_the_same_in_many_sentences_beside_a_table_of_figures_is_one() -> None:
+    lines = [*SUGGESTS, *["A sentence on the memory of a model.", ""] * 20, *MANY_STEPS[0][:9], "", *SAYS]
+    assert mentioned(lines, (), {len(lines) - 2: Failure("process-end", True, False)})
+
+
 def test_a_document_is_one_though_its_lines_come_again() -> None:
     quoted = "`RuntimeError: Failed to find C compiler` is printed when CC is unset."
     assert mentioned([*SUGGESTS, *[quoted, ""] * 4, *SUGGESTS], ())

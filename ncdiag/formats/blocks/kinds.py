@@ -258,17 +258,26 @@ def _far(
     A message next to the log of a run or the output of a program is kept (`ncdiag.formats.blocks.output`). If the text
     has outputs of tools and nobody reports a problem, one that is not between two sentences is kept too.
     """
-    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
+    printed = printed_runs(lines)
+    if not failures or not _is_very_long(lines, runs, printed) or is_mostly_log(lines, runs):
         return
     near = _near(lines, (index for index, line in enumerate(lines) if own[index] and _is_trouble(line)))
     title = next(index for index, line in enumerate(lines) if line.strip())
-    printed = beside(lines, printed_runs(lines))
+    printed = beside(lines, printed)
     for index in failures:
         if any(runs[max(0, index - 1) : index + 2]) or index == title or index in near or index in printed:
             continue
         is_alone = not near and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
+
+
+def _is_very_long(lines: Sequence[str], runs: Sequence[bool], printed: AbstractSet[int]) -> bool:
+    """True for many lines, unless most are logs of runs and lines of figures: the steps of a job are no document."""
+    written = [index for index, line in enumerate(lines) if line.strip()]
+    figures = sum(runs[index] or index in printed for index in written)
+    rest = len(written) - figures
+    return len(written) >= _VERY_LONG and (rest >= _VERY_LONG or rest >= figures)
 
 
 def _near(lines: Sequence[str], places: Iterable[int]) -> set[int]:
