@@ -117,6 +117,7 @@ _GETS_BY = guarded_regex(
   | ^(?:"""
     + "|".join(sorted({name[start:] for name in _PLUGINS for start in range(1, len(name))}))
     + r""")\.so:
+  | ^(?:(?:(?:N?C)?C)?L\s)?(?:(?:I?N)?F)?O\s(?=(?-i:[A-Z]))  # what is left of NCCL INFO
     """
 )
 """What a program says that does without (NCCL without its plugins), or of which nothing failed."""

@@ -108,6 +108,16 @@ def test_a_library_that_nccl_does_without_is_no_failure_without_its_first_letter
     assert not worded(f"{head}.so: cannot open shared object file: No such file or directory")
 
 
+@pytest.mark.parametrize("cut", range(1, 9))
+def test_what_nccl_tells_for_information_is_no_failure_without_its_first_letters(cut: int) -> None:
+    assert not worded("NCCL INFO NET/IB : No device found."[cut:])
+
+
+@pytest.mark.parametrize("line", ["O_DIRECT write failed: disk full", "OK, the copy failed: disk full"])
+def test_other_words_that_begin_alike_are_one(line: str) -> None:
+    assert worded(line)
+
+
 def test_another_library_that_is_missing_is_one() -> None:
     assert worded("libmlx5.so.1: cannot open shared object file: No such file or directory")
 
