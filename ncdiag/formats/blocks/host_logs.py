@@ -27,6 +27,13 @@ _TRACE = guarded_regex(
     re.IGNORECASE,
 )
 """Words of machines that train, and of what may be their fault."""
+_CORRECTED = lazy_regex(r"(?i)\bcorrected\b")
+_OF_A_DESK = lazy_regex(
+    r"(?:iwlwifi|ath\d\w{0,9}|rtw\w{0,8}|rtl\w{0,8}|brcm\w{1,8}|b43|wl|mt7\w{2,6}|rtsx_pci|snd_\w{1,20}|sdhci\w{0,8}|i915|xhci_hcd)"
+    r" (?P<device>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d)",
+    re.IGNORECASE,
+)
+"""The driver of a wireless card, of a card reader or of sound, and its device."""
 _SERVES = guarded_regex(
     r"\bnfs|lustre|\bmmfs|gpfs|\bceph|beegfs|\bweka|\bopensm|\bufm\b|\bswitch|\bport\b(?! \d)|\blink(?!s?\.)|ethernet\d"
     r"|\bpfc\b|\becn\b|\bbgp\b|transceiver|optic|\bfabric|\bntp|chrony|\bdhcp|\bnamed\[|dnsmasq|\bpower\b|\bpdu\b|temperature"
@@ -89,11 +96,19 @@ def _host_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     rest = [line for line, each in zip(lines, found, strict=True) if each is None]
     if logged < _SHARE * written and any(host in line for host in hosts for line in rest):
         return
-    traced = {each["host"] for each in found if each is not None and _TRACE.search(each["text"])}
+    spared = {on["device"] for each in found if each and (on := _OF_A_DESK.search(each["text"][:_LONGEST]))}
+    traced = {each["host"] for each in found if each is not None and _is_trace(each["text"], spared)}
     others = hosts - traced
     if traced:
         others = set(_unrelated(others, traced, found))
     yield from stretches(index for index, each in enumerate(found) if each is not None and each["host"] in others)
+
+
+def _is_trace(text: str, spared: Collection[str]) -> bool:
+    """True if a line is of a machine that may train; not for corrected errors of the ``spared`` devices."""
+    if _CORRECTED.search(text) and any(device in text for device in spared):
+        return False
+    return _TRACE.search(text) is not None
 
 
 def _unrelated(hosts: Collection[str], traced: Collection[str], lines: Sequence[Line]) -> Iterator[str]:

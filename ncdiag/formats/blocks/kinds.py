@@ -20,7 +20,7 @@ from ncdiag.formats.blocks.assorted import Failure, assorted, is_mostly_log
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, literals, quoting
-from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
+from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables, shares
 from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import goes_wrong
 from ncdiag.formats.blocks.overcome import overcome
@@ -168,7 +168,7 @@ def _mentioned(
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
     # below a title that complains is no collection of examples
     elsewhere = {} if content.opening else {at: each for at, each in failures.items() if at not in content.printed}
-    collected = list(assorted(lines, elsewhere, runs))
+    collected = [*assorted(lines, elsewhere, runs), *shares(lines)]
     if _is_form(lines):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     reported = is_reported(itertools.compress(lines, rest))

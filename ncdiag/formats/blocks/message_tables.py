@@ -82,6 +82,18 @@ def _is_table(lines: Sequence[str]) -> bool:
     )  # fmt: skip
 
 
+_SHARED = lazy_regex(r"(?=.{0,200}[A-Za-z]).{8,200}?\S\s{2,60}\d{1,3}(?:[.,]\d{1,3})? ?%\s*$")
+"""A message, and far behind it a share of something."""
+
+
+def shares(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The tables that tell how often each message is: rows that end in a percentage."""
+    rows = [index for index, line in enumerate(lines) if "%" in line and _SHARED.match(line[:_LONGEST])]
+    for first, last in stretches(rows):
+        if last + 1 - first >= _ROWS:
+            yield first, last
+
+
 def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Each table, from its heading to the next empty line."""
     for index, line in enumerate(lines):

@@ -87,6 +87,12 @@ _FAILS = guarded_regex(
     re.IGNORECASE,
 )
 """Words of a sentence that says what went wrong, and not how it ended."""
+_LASTS = guarded_regex(
+    r"\b(?:has|have)\sbeen\s(?:running|up|stable|quiet|clean|fine|ok(?:ay)?|green|healthy)\s(?:\w+\s)?(?:for|since)\b"
+    r"|\bl\u00e4uft\s(?:seit|schon)\b|\u5df2?(?:\u7a33\u5b9a)?\u8fd0\u884c\u4e86",
+    re.IGNORECASE,
+)
+"""Words that say for how long all has been well, unless something goes wrong since."""
 _CRASHES = guarded_regex(
     r"\b(?:crash\w*|hangs?|hanging|hung|stuck|stalls?|stalled|freezes|froze|frozen|(?:is|was|were|got|gets)\s(?:\w+\s)?killed"
     r"|segfaults?|deadlocks?)\b",
@@ -186,7 +192,8 @@ def fails_elsewhere(text: str) -> bool:
 
 def _is_outcome(text: str) -> bool:
     is_known = any(form.search(text) for form in (_DONE, _OUTCOME)) or not roles(text).isdisjoint({"done", "outcome"})
-    return is_known and not says_failure(text)
+    lasts = not is_known and _LASTS.search(text) is not None and _CRASHES.search(text) is None
+    return (is_known or lasts) and not says_failure(text)
 
 
 def _without_not_again(text: str) -> str:

@@ -33,7 +33,7 @@ _LONGEST = 2000
 _FIELD = lazy_regex(
     r"(?:.{0,80}(?:\s{2}|[*|\u00b7]\s?))?\W{0,4}"
     rf"(?:status|state|resolution|\u72b6\u6001)\W{{1,20}}(?:successfully |erfolgreich )?{ENDED}\W*"
-    r"(?:\s{2}.*|[|\u00b7].*)?$"
+    r"(?:\s{2}.*|[|\u00b7].*|[.;,]\s(?:[^\W\d_]{3,20}(?: \d{1,3}|\s?[:\uff1a]\s).*))?$"
     r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b"
     rf"|\W{{0,4}}(?:(?:ticket|case|incident|issue|bug|vorgang)\W{{1,3}}|#)\w*\d.{{0,200}}[\[(]{ENDED}\b[^\])]{{0,40}}[\])]",
     re.IGNORECASE,
@@ -62,7 +62,12 @@ _OF_OVER = (
 )
 _SAYS_SO = guarded_regex(rf"{ENDED}|{_OF_OVER}|\bdone\b", re.IGNORECASE)
 """What each of these heads has, unless it is in another language."""
-_SUBJECT = lazy_regex(rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}", re.IGNORECASE)
+_SUBJECT = lazy_regex(
+    rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}"
+    rf"|(?:(?:re|fwd?|aw|wg|antw|\u56de\u590d|\u7b54\u590d|\u8f6c\u53d1)\s?[:\uff1a]\s{{0,4}}){{1,4}}.*[\[(\u3010]{_OF_OVER}[\])\u3011]",
+    re.IGNORECASE,
+)
+"""The subject of a mail; without its label, the state is in brackets."""
 _HEADING = lazy_regex(
     rf"(?:#{{1,6}} |[\u3010\[]|[\u4e00-\u5341]\u3001).{{0,80}}{_OF_OVER}"
     r"|(?:resolved|behoben)\s[-\u2013]\s",
@@ -117,7 +122,7 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     named = frozenset(index for index, line in enumerate(lines) if _SAYS_SO.search(line))
     titles, examples = frozenset(_titles(lines, sorted(named))), dict(fenced(lines))
     for index, end in _heads(lines, lambda at, line: at in titles or _is_head(line, named=at in named)):
-        if index in titles or _HEADING.match(lines[index]):
+        if (index in titles or _HEADING.match(lines[index])) and not _SUBJECT.match(lines[index]):
             if not (is_open(lines[index]) or _TROUBLE.search(lines[index])):
                 yield index, _last(lines, index, _end_of_section(lines, index, end), examples)
             continue
