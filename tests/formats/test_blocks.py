@@ -221,6 +221,8 @@ PIECES = (
     "=head1 A\n", "<details><summary>a b c</summary>\n", "a.b: {c}\n", 'msgid "a"\n', "It is resolved\n\n",
     "- a b c :: d\n", "- a: done\n", "Done\n\n- a b\n", "a b\n0  c  d\n1  c  d\n2  c  d\n",
     "# n1:1:2 [0] NCCL INFO a\n", 'n1:   File "a", line 1\n', r"\n\n\n", "Traceback (most recent call last)\n",
+    "Resolved issues\n\n3310221  a b\n", "a commented 2 days ago\n@@ -1 +1\nb approved these changes\n",
+    "a message of it   17.2%\n", '"panels": [\n"expr": "a"\n',
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -55,6 +56,15 @@ _CHANGES = lazy_regex(
     r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*(?:\(\d{1,4} \w+\))?\W*$",
     re.IGNORECASE,
 )
+_ISSUES = lazy_regex(
+    r"(?:\W|\d{1,2}(?:\.\d{1,2}){0,2}[.)]? )*(?:resolved|fixed|known|corrected|closed) "
+    r"(?:issues|problems|bugs|defects|limitations)\W*$",
+    re.IGNORECASE,
+)
+_ISSUE = lazy_regex(r"\s{0,12}(?:\d{5,9}|[A-Z]{2,8}-\d{1,7}|[A-Z]{2,8}\d{4,9})\s{2,40}\S")
+"""A heading of the notes of a vendor, and a row below it with the number of an issue."""
+_NOTED = lazy_regex(rf"{_ISSUE.pattern}|[A-Z][A-Za-z ]{{1,20}}\s{{2,40}}[A-Z][a-z]+")
+"""Such a row, or the heading of its columns."""
 _MENDS = lazy_regex(
     r"\W{1,8}(?:fix(?:e[sd])?|resolve[sd]?|behebt|behoben)\s(?!by\b|it\b|with\b)|\W{1,8}\u4fee\u590d(?!\u540e)",
     re.IGNORECASE,
@@ -129,6 +139,7 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             or is_title(line)
         )  # fmt: skip
 
+    yield from _issues(lines)
     released = [_VERSION.match(line) is not None for line in lines]
     index = 0 if any(released) else len(lines)
     while index < len(lines):
@@ -140,6 +151,18 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             if versions and items > 1 and (versions > 1 or _RELEASE.match(block[0]) or any(map(_says_change, block))):
                 yield index, end
         index = max(end, index) + 1
+
+
+def _issues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The issues of a release in rows with their numbers, whatever the page says of the version."""
+    heads = [index for index, line in enumerate(lines) if _ISSUES.match(line[:_LONGEST])]
+    for head, end in itertools.pairwise([*heads, len(lines)]):
+        last = _while(lines, head + 1, lambda each: not each.strip() or each[:1] in {" ", "\t"} or _NOTED.match(each))
+        last = min(last, end - 1)
+        if sum(_ISSUE.match(line) is not None for line in lines[head + 1 : last + 1]) > 1 or (
+            head != heads[0] and any(map(_ISSUE.match, lines[head + 1 : last + 1]))
+        ):
+            yield head, last
 
 
 def _is_closed(line: str) -> bool:

@@ -184,6 +184,7 @@ def _mentioned(
         ("a document", documents(lines, [not each for each in rest]), runs),
         (_COLLECTION, itertools.chain(collected, data_frames(lines)), runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
+        ("source code", programs.templates(lines, failures), runs),
         ("a quotation", _quoted(lines, named, quoted, runs), runs),
         *(() if content.complaint else _of_nobody(lines, named, quoted, runs)),
         ("a sentence about what is over", _mended(lines), ()),

@@ -58,6 +58,7 @@ _LASTING = guarded_regex(
 _NOT_AGAIN = guarded_regex(
     r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
     r"(?:again|since)\b|\b(?:seen?|saw|had|observed?)\sno\s(?:\w+\s){1,4}(?:since|again)\b"
+    r"|\b(?:nobody|no\sone|none\sof\sus)\s(?:has\s|had\s|saw\s|seen\s|met\s|got\s|hit\s){1,2}[^.;,]{0,20}\b(?:again|since)\b"
     r"|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
     re.IGNORECASE,
 )

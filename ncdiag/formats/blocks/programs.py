@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.own_trouble import is_present
@@ -15,6 +15,7 @@ _DEFINES = lazy_regex(
     r"|from [\w.]+ import |#include\s*[<\"]|package \w+;?$"
     r"|func (?:\(|\w+\()|(?:var|const|let|static|public|private|typedef|struct|enum|fn|impl|use)\s.*[({;=]\s*$"
     r"|(?:static |const |inline )*[\w:*&<>]+ \*?\w+\([^)]*\) ?\{$|import \("
+    r"|(?:pre_|post_)?tasks:$|handlers:$|(?:- )?(?:ansible|community)\.\w+\.\w+:"
     r"|\[{1,2}[a-z][\w.-]*(?:\.\"[^\"]*\")?\]{1,2}$|(?:- )?alert: \w|(?:code|title|pattern|regex) = [\"'])"
 )
 _STATEMENT = lazy_regex(
@@ -31,6 +32,9 @@ _STATEMENT = lazy_regex(
 )
 _COMMENT = lazy_regex(r"\s*(?:#(?!!)|//|--\s|;)\s?")
 _TRIPLE = lazy_regex(r"\"{3}|'{3}")
+_QUERY = lazy_regex(r"\"(?:expr|query|rawSql|rawQuery)\"\s{0,4}:\s{0,4}\"")
+_PLACE = lazy_regex(r"\{\{-? ?[$.]?[A-Za-z][\w.]{0,60}(?: ?\| ?[\w .:'\"()-]{1,60})? ?-?\}\}")
+"""A query of a dashboard, and where a template puts a value."""
 _INDENT = frozenset(" \t")
 _STATEMENTS, _OTHERS, _LONGEST_TEXT = 4, 2, 200
 """Minimum number of statements of a program, and maximum numbers of other lines among them and of lines of a text."""
@@ -41,6 +45,7 @@ _OF_DIFF = lazy_regex(r"[ +@\\-]|diff |index [0-9a-f]|(?:new|deleted) file|simil
 def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Programs, rules and alerts, and diffs. A traceback is not a program."""
     yield from _diffs(lines)
+    yield from _dashboards(lines)
     begin = last = quoted = -1
     strong = defines = others = 0
     for index, line in enumerate(lines):
@@ -64,6 +69,19 @@ def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
                 yield from _program(lines, begin, last, strong, defines)
                 begin, others = -1, 0
     yield from _program(lines, begin, last, strong, defines)
+
+
+def _dashboards(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Panels in JSON, with the queries that look for messages."""
+    asked = [index for index, line in enumerate(lines) if _QUERY.search(line[:_LONGEST])]
+    panels = [index for index, line in enumerate(lines[: asked[-1] + 1]) if '"panels"' in line] if asked else []
+    if panels:
+        yield panels[0], asked[-1]
+
+
+def templates(lines: Sequence[str], indexes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Those of the lines that have a place for a value: a program fills it before it prints the line."""
+    return ((index, index) for index in indexes if "{{" in lines[index] and _PLACE.search(lines[index][:_LONGEST]))
 
 
 def _program(lines: Sequence[str], begin: int, last: int, strong: int, defines: int) -> Iterator[tuple[int, int]]:

@@ -19,13 +19,36 @@ _DECIDED = lazy_regex(
     r".*\b(?:LGTM|[Aa]pproved|[Rr]equested changes|(?:Code-Review|Verified) ?[+-]\d|nit:|Reviewers?:"
     r"|Reviewed-by:|[Rr]eviewed\b|Merged by|Submitted as)"
 )
+_HUNK = lazy_regex(r"@@ -\d{1,7}(?:,\d{1,7})? \+\d")
+_COMMENTED = lazy_regex(
+    r"@?[\w-]{1,39}(?: \(.{1,30}\))? (?:commented|replied|suggested changes)\b[^.:]{0,60}$"
+    r"|[^\W\d_][\w. -]{1,40} @[\w.-]{1,39} \u00b7 [^.:]{3,40}$"
+)
+_REVIEWED = lazy_regex(
+    r".*\b(?:approved these changes|requested changes|left (?:a )?(?:review )?comments?"
+    r"|marked this conversation as resolved|approved this merge request|resolved all threads)\b"
+)
+"""A hunk of a diff, the head of a comment on it, and what only reviews of a change have."""
 _PLACES = 2
 _APART = 12
 """Maximum number of lines between places and the names of the reviewers above, or what they decided below."""
 
 
+def _conversations(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Comments below a hunk, with the decision of a reviewer: the page of a change on GitHub and its kin."""
+    hunks = [index for index, line in enumerate(lines) if _HUNK.match(line[:_LONGEST])]
+    decided = [index for index, line in enumerate(lines) if _REVIEWED.match(line[:_LONGEST])]
+    if not hunks or not decided:
+        return
+    last = end_of_paragraph(lines, decided[-1])
+    said = [index for index in range(hunks[0], last + 1) if _COMMENTED.match(lines[index][:_LONGEST])]
+    if len(said) >= _PLACES and not any(map(is_printed, lines[hunks[0] : last + 1])):
+        yield max(0, hunks[0] - 1), last
+
+
 def reviews(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The review in a text, from its reviewers or its first place to its last comment or decision."""
+    yield from _conversations(lines)
     places = [index for index, line in enumerate(lines) if _PLACE.match(line[:_LONGEST])]
     if len(places) < _PLACES:
         return
