@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Event, Gpu, Job, RasProblem, RasRank, RasReport, RasShare
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 from ncdiag.facts.vocabulary.job import is_timeout
 from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 
@@ -193,6 +194,41 @@ def counts_stand_still(report: RasReport, view: View) -> bool:
                 view.note(other)
             return True
     return False
+
+
+@derived
+def counts_hold(report: RasReport, view: View) -> bool:
+    """Do the same differing numbers stay: in a second report, or in the one report of a job that is said to hang?"""
+    if counts_stand_still(report, view):
+        return True
+    held = len(view.job.ras_reports) == 1 and counts_differ(report, view) and is_said_to_hang(view.job)
+    if held:
+        view.note(report)
+    return held
+
+
+def _latest(report: RasReport) -> RasRank | None:
+    """The first listed rank that the others wait for."""
+    for problem in _lags(report):
+        least = min(share.operation or 0 for share in problem.shares)
+        for share in problem.shares:
+            if (share.operation or 0) == least and share.ranks and share.ranks[0].pid is not None:
+                return share.ranks[0]
+    return None
+
+
+@derived
+def late_pid(report: RasReport, view: View) -> str:
+    """The process of the first rank that is behind, or a word for it in a command."""
+    late = _latest(report)
+    return "<pid>" if late is None else str(late.pid)
+
+
+@derived
+def late_hosts(report: RasReport, view: View) -> str:
+    """The host of the first rank that is behind, ``host 10.12.0.104``, or words for the hosts."""
+    late = _latest(report)
+    return "the hosts of the ranks that are behind" if late is None or late.node is None else f"host {late.node}"
 
 
 @derived

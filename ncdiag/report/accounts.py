@@ -22,7 +22,8 @@ class Communicator(msgspec.Struct, frozen=True, kw_only=True):
 
     ``parent`` is the id of the one that it was split from, ``nhosts`` is NCCL's nNodes. Ranks are folded (``0-7,9``):
     those that have ``begun``, that are ``complete``, that began and are ``unfinished``, also by host (``hosts``), and
-    that ``never`` began, where the input shows all ranks of the job.
+    that ``never`` began, where the input shows all ranks of the job. ``above`` are the latter in the parent, by host
+    (empty for an unknown one), where that is known.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Communicator(msgspec.Struct, frozen=True, kw_only=True):
     unfinished: str = ""
     hosts: dict[str, str] = {}
     never: str = ""
+    above: dict[str, str] = {}
     begun_at: float | None = None
     ready_at: float | None = None
 
@@ -70,10 +72,14 @@ def _communicator(number: int, entry: Entry) -> Communicator:
     for rank, host in entry.hosts.items():
         if host is not None:
             by_host[host].append(rank)
+    places: dict[str, list[int]] = defaultdict(list)
+    for rank, host in entry.above.items():
+        places[host or ""].append(rank)
     return Communicator(
         number=number, id=one.id, parent=one.parent, nranks=one.nranks, nhosts=one.nhosts,
         begun=fold_ranks(one.ranks_started), complete=fold_ranks(one.ranks_ready),
         unfinished=fold_ranks(entry.hosts), never=fold_ranks(entry.never),
+        above={host: fold_ranks(ranks) for host, ranks in sorted(places.items())},
         hosts={host: fold_ranks(ranks) for host, ranks in sorted(by_host.items())},
         begun_at=one.begun_at, ready_at=one.ready_at,
     )  # fmt: skip
@@ -105,12 +111,16 @@ def lines(found: Communicators | None, most: int) -> Iterator[tuple[str, str]]:
 def missing(one: Communicator) -> str:
     """The missing ranks of a communicator: ``rank 2 of 4 on srv2 never finished``."""
     texts = []
+    if one.never:
+        ranks = ranks_text(one.never, one.nranks)
+        hosts = [host for host in one.above if host]
+        if hosts:
+            ranks = say("{ranks} on {hosts}", ranks=ranks, hosts=fold_hosts(hosts))
+        texts.append(say("{ranks} never began", ranks=ranks))
     if one.unfinished:
         ranks = ranks_text(one.unfinished, one.nranks)
         place = say("{ranks} on {hosts}", ranks=ranks, hosts=fold_hosts(one.hosts)) if one.hosts else ranks
         texts.append(say("{ranks} never finished", ranks=place))
-    if one.never:
-        texts.append(say("{ranks} never began", ranks=ranks_text(one.never, one.nranks)))
     return say(", ").join(texts)
 
 

@@ -302,7 +302,8 @@ class Communicator(Fact, frozen=True, kw_only=True):
     and the color of the split (``0x5ae7/1.0``). ``open_on``: the hosts of the ranks that are not ready, by rank.
     ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready, in seconds since the epoch.
     ``sizes``: the ranks by the number of ranks that they gave, where these differ; of one that was shrunk, the ranks in
-    the parent.
+    the parent. ``ranks_above``: the ranks in the parent of those that began, by rank, and ``split`` the number of the
+    split of the parent, where ranks are missing from it.
     """
 
     KEY = ("id",)
@@ -315,5 +316,7 @@ class Communicator(Fact, frozen=True, kw_only=True):
     ranks_ready: Annotated[tuple[int, ...], UNION] = ()
     open_on: Annotated[dict[str, str], BY_NAME] = {}
     sizes: Annotated[dict[str, str], BY_NAME] = {}
+    split: int | None = None
+    ranks_above: Annotated[dict[str, int], BY_NAME] = {}
     begun_at: Annotated[float | None, LEAST] = None
     ready_at: Annotated[float | None, GREATEST] = None

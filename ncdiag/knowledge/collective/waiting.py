@@ -48,17 +48,17 @@ def gpus_not_entered(host: Host, view: View) -> str | None:
     shows whether busy GPUs wait or compute.
     """
     every = _gpus(view.job)
-    waiting = gpus_spinning(view.job, view)
     idle = [gpu for gpu in every if rests(gpu, view)]
+    own = [gpu for gpu in idle if gpu in host.gpus and gpu.index is not None]
+    for gpu in own:  # their lines are the first evidence
+        view.note(gpu, "load_percent")
+    waiting = gpus_spinning(view.job, view)
     if idle and any(spins(gpu, view) is None for gpu in every):
         return None
     if waiting < _FEW or waiting + len(idle) < len(every) or not 0 < len(idle) < waiting:
         return ""
     if not all((gpu.memory_used_mib or 0) >= _HELD_MIB for gpu in idle) and (len(idle) > 1 or waiting < _MANY):
         return ""
-    own = [gpu for gpu in idle if gpu in host.gpus and gpu.index is not None]
-    for gpu in own:
-        view.note(gpu, "load_percent")
     return fold_ranks(gpu.index for gpu in own if gpu.index is not None) if own else ""
 
 

@@ -8,7 +8,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.accounts import are_ends_shown, communicator_account
+from ncdiag.facts.vocabulary.accounts import Entry, are_ends_shown, communicator_account
 from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 
 
@@ -41,20 +41,32 @@ def open_text(communicator: Communicator, view: View) -> str:
     hosts = {host for host in entry.hosts.values() if host is not None}
     place = f" on {fold_hosts(hosts)}" if hosts else ""
     name, texts = communicator.id, list[str]()
-    if entry.hosts:
-        texts.append(f"{_ranks(entry.hosts, communicator)}{place} never finished the setup of communicator {name}")
     if entry.never:
-        texts.append(f"{_ranks(entry.never, communicator)} never began the setup of communicator {name}")
+        texts.append(f"{_ranks(entry.never, communicator)}{_above(entry)} never began the setup of communicator {name}")
+    if entry.hosts:
+        what = "it" if entry.never else f"the setup of communicator {name}"
+        texts.append(f"{_ranks(entry.hosts, communicator)}{place} never finished {what}")
     complete = sum(one.is_complete for one in entries)
     if complete:
         texts.append("another one is complete" if complete == 1 else f"{complete} others are complete")
     return "; ".join(texts)
 
 
+def _above(entry: Entry) -> str:
+    """What the ranks that never began are in the parent: `` (rank 6 of its parent, on srv2)``; empty if unknown."""
+    if not entry.above:
+        return ""
+    hosts = {host for host in entry.above.values() if host is not None}
+    return f" ({_word(entry.above)} of its parent{f', on {fold_hosts(hosts)}' if hosts else ''})"
+
+
 def _ranks(ranks: Iterable[int], communicator: Communicator) -> str:
+    return _word(ranks) + (f" of {communicator.nranks}" if communicator.nranks is not None else "")
+
+
+def _word(ranks: Iterable[int]) -> str:
     folded = fold_ranks(ranks)
-    word = "rank" if folded.isdecimal() else "ranks"
-    return f"{word} {folded}" + (f" of {communicator.nranks}" if communicator.nranks is not None else "")
+    return f"{'rank' if folded.isdecimal() else 'ranks'} {folded}"
 
 
 @derived

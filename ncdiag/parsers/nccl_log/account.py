@@ -22,11 +22,13 @@ NAME_LIMIT = 65536
 _SLACK = 8192
 """Rows above the limit at which some give way."""
 _BITS = 4096
-_NOWHERE = 0, None
+_NOWHERE = 0, None, None
 
 Process = tuple[str | None, int | None]
-Name = tuple[str, str | None]
-"""The name of a communicator, and that of the one that it was split from."""
+Above = tuple[str | None, int | None]
+"""The name of what a communicator was split from, and the rank of a process in that."""
+Name = tuple[str, Above]
+"""The name of a communicator, and what it was split from."""
 
 
 class Ranks:
@@ -74,10 +76,13 @@ class Row:
     """A communicator: its first line, and which of its ranks were seen. ``hosts`` are those of ranks not yet ready.
 
     ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready. ``sizes`` are the ranks by
-    the size that they gave; of a communicator that was shrunk, by their ranks in the parent.
+    the size that they gave; of a communicator that was shrunk, by their ranks in the parent. ``above`` are the ranks in
+    the parent of those that began, where its lines show them, and ``split`` is the number of the split of the parent.
     """
 
-    __slots__ = ("begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "started")
+    __slots__ = (
+        "above", "begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "split", "started",
+    )  # fmt: skip
 
     def __init__(self, first: Span) -> None:
         """Nobody has begun."""
@@ -85,22 +90,27 @@ class Row:
         self.nranks: int | None = None
         self.nhosts: int | None = None
         self.parent: str | None = None
+        self.split: int | None = None
         self.started, self.ready = Ranks(), Ranks()
         self.sizes: dict[int, Ranks] = {}
         self.hosts: dict[int, str] = {}
+        self.above: dict[int, int] = {}
         self.begun_at: float | None = None
         self.ready_at: float | None = None
 
-    def take(self, life: Life, parent: str | None, host: str | None) -> None:
-        """Add the log lines of one process about it."""
+    def take(self, life: Life, parent: Above, host: str | None) -> None:
+        """Add the log lines of one process about it; ``parent`` is what it was split from, and the process' rank there."""
         init = life.init
         if life.first.line <= self.first.line:
             self.first = life.first
-        self._describe(init.nranks, init.nhosts, parent)
+        self._describe(init.nranks, init.nhosts, parent[0])
         self._time(life.begun_at, life.ready_at)
         if life.started or life.ready:
             self.started.add(init.rank)
             self.sizes.setdefault(init.nranks, Ranks()).add(init.rank if init.of_parent is None else init.of_parent)
+            if parent[1] is not None:
+                self.above[init.rank] = parent[1]
+                self.split = int(init.branch.partition(".")[0]) if init.branch is not None else self.split
         if life.ready:
             self.ready.add(init.rank)
             self.hosts.pop(init.rank, None)
@@ -117,6 +127,8 @@ class Row:
         self.ready.update(later.ready)
         for size, ranks in later.sizes.items():
             self.sizes.setdefault(size, Ranks()).update(ranks)
+        self.above |= later.above
+        self.split = later.split if self.split is None else self.split
         self.hosts = {rank: host for rank, host in (later.hosts | self.hosts).items() if rank not in self.ready}
 
     def _describe(self, nranks: int | None, nhosts: int | None, parent: str | None) -> None:
@@ -147,8 +159,8 @@ class Account:
         self._is_first = is_first
         self.rows: dict[str, Row] = {}
         self.left_out = 0
-        self._names: dict[tuple[Process, str], tuple[int, str]] = {}
-        """By pointer the first line and the name of the communicator that was last folded."""
+        self._names: dict[tuple[Process, str], tuple[int, str, int]] = {}
+        """By pointer the first line and the name of what was last folded, and the rank in it."""
 
     def relieve(self, record: Record, records: Iterable[Record]) -> None:
         """Fold half of what a process keeps, if that is too much; ``records`` are all of the source."""
@@ -165,7 +177,7 @@ class Account:
         for life in folded:
             if life.name is not None:
                 self._names.pop((record.key[:2], life.init.pointer), None)
-                self._names[record.key[:2], life.init.pointer] = life.first.line, life.name[0]
+                self._names[record.key[:2], life.init.pointer] = life.first.line, life.name[0], life.init.rank
                 self._row(life.name[0], life.first).take(life, life.name[1], record.key[0])
         record.lives.drop(folded)
         self._limit()
@@ -206,7 +218,7 @@ class Account:
 
     def id_at(self, process: Process, pointer: str) -> str | None:
         """The id of the communicator that was last folded of a pointer, if its lines show one."""
-        _, name = self._names.get((process, pointer), (0, "/"))
+        _, name, _ = self._names.get((process, pointer), (0, "/", 0))
         return None if "/" in name else name
 
     def _keep_names(self, records: Iterable[Record]) -> None:
@@ -227,12 +239,12 @@ class Account:
             (life.first.line, record.key[:2], pointer, life)
             for record in records for pointer, held in record.lives.all().items() for life in held
         ]  # fmt: skip
-        latest: dict[tuple[Process, str], tuple[int, str | None]] = {}
+        latest: dict[tuple[Process, str], tuple[int, str | None, int | None]] = {}
         for line, process, pointer, life in sorted(lives, key=itemgetter(0)):
             place = process, life.init.parent or ""
             known = [found for names in (latest, self._names) if (found := names.get(place, _NOWHERE))[0] < line]
-            name = life.name or _name(life, max(known, key=itemgetter(0), default=_NOWHERE)[1])
-            latest[process, pointer] = line, name[0] if name is not None else None
+            name = life.name or _name(life, max(known, key=itemgetter(0), default=_NOWHERE)[1:])
+            latest[process, pointer] = line, name[0] if name is not None else None, life.init.rank
             yield process, pointer, life, name
 
     def _row(self, name: str, first: Span) -> Row:
@@ -261,9 +273,9 @@ def _is_open(life: Life) -> bool:
     return life.started and not life.ready
 
 
-def _name(life: Life, parent: str | None) -> Name | None:
+def _name(life: Life, parent: Above) -> Name | None:
     """The id that a line shows, or that of the parent with the number and the color of the split."""
     init = life.init
     if init.comm is not None:
         return init.comm, parent
-    return (f"{parent}/{init.branch}", parent) if parent is not None and init.branch is not None else None
+    return (f"{parent[0]}/{init.branch}", parent) if parent[0] is not None and init.branch is not None else None

@@ -20,6 +20,8 @@ LAST_LIMIT = 64
 def communicators(account: Account) -> Iterator[Observation]:
     """The communicators that can be named, in the order of their first lines; a rank that is ready has started."""
     lists: dict[tuple[tuple[int, int], ...], list[int]] = {}  # most have the same ranks
+    # Of splits that all took part in, nobody asks who is missing.
+    asked = {(row.parent, row.split) for row in account.rows.values() if len(row.started) < (row.nranks or 0)}
     for name, row in account.rows.items():
         started, ready = (lists.setdefault(ranks.key(), ranks.numbers()) for ranks in (row.started, row.ready))
         values = {
@@ -30,6 +32,8 @@ def communicators(account: Account) -> Iterator[Observation]:
         fields |= {"ranks_started": started, "ranks_ready": ready}
         if row.hosts:
             fields["open_on"] = {str(rank): host for rank, host in sorted(row.hosts.items())}
+        if row.above and (row.parent, row.split) in asked:
+            fields |= {"split": row.split, "ranks_above": {str(rank): row.above[rank] for rank in sorted(row.above)}}
         if len(row.sizes) > 1:
             fields["sizes"] = {str(size): fold_ranks(ranks.numbers()) for size, ranks in sorted(row.sizes.items())}
         yield Observation(entity="Communicator", key=(name,), span=row.first, fields=fields, standing="process")

@@ -22,7 +22,8 @@ LIFE_LIMIT = 1024
 class Life(msgspec.Struct):
     """A communicator in one process: its latest description, its first line and the latest state that a line told.
 
-    ``thread`` is the one that printed the first line, ``name`` the communicator's and its parent's, once it is fixed.
+    ``thread`` is the one that printed the first line, ``name`` the communicator's, once it is fixed, with the
+    parent's and the rank in the parent.
     ``begun_at`` and ``ready_at`` are the times of the lines that say so, in seconds since the epoch.
     """
 
@@ -32,7 +33,7 @@ class Life(msgspec.Struct):
     started: bool = False
     ready: bool = False
     thread: int | None = None
-    name: tuple[str, str | None] | None = None
+    name: tuple[str, tuple[str | None, int | None]] | None = None
     begun_at: float | None = None
     ready_at: float | None = None
 
