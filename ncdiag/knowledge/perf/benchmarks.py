@@ -318,3 +318,10 @@ def told_gigabit(job: Job, view: View) -> bool | None:
         return links <= _ETHERNET
     reached = told_rate(job, view, {"nccl", "job", "tcp", "tcp-stream"})
     return None if reached is None else _FILLED <= reached <= _ETHERNET
+
+
+@derived
+def sets_protocol(job: Job, view: View) -> bool:
+    """Does the input show that NCCL_PROTO is set?"""
+    setting = view.setting(job, "NCCL_PROTO")
+    return setting is not None and setting.is_set is not False
