@@ -23,6 +23,8 @@ OBJECTS, REASONS = "objects.toml", "reasons.toml"
 TOKEN = lazy_regex(r"[a-z0-9]+|[^\x00-\x7f]")
 """A word of a line: letters and digits, or one character of another script."""
 _SPELT = lazy_regex(r"[a-z0-9]+\*?|[^\x00-\x7f]")
+_CODE = lazy_regex(r"[A-Za-z]+[A-Z_][A-Za-z_\d]+")
+"""The name of a code, not a word of a sentence."""
 _STEM = 3
 """Minimum number of letters before ``*``; they are the key of the spelling."""
 
@@ -47,13 +49,17 @@ class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     """Objects and reasons by their ids, and all spellings, encoded because an input has few of them.
 
     The key of a spelling is its first word, or its first two (``queue pair``); of one that begins with ``word*``, the
-    first `_STEM` letters and ``*``. ``errnos``: the reasons by their numbers of errno.
+    first `_STEM` letters and ``*``. ``errnos``: the reasons by their numbers of errno. ``codes``: the names of codes
+    (`UCS_ERR_REJECTED`) in the tables of libraries, each with the index of its table in ``tables`` and its reason.
     """
 
     objects: Mapping[str, Named] = {}
     reasons: Mapping[str, str] = {}
     spellings: Mapping[str, msgspec.Raw] = {}
     errnos: Mapping[int, str] = {}
+    codes: Mapping[str, tuple[int, str]] = {}
+    tables: Sequence[tuple[str, str]] = ()
+    """The name of each table of a library, and its file and release."""
 
     @functools.cached_property
     def _stems(self) -> frozenset[str]:
@@ -129,6 +135,8 @@ def build(folder: Path = _FOLDER) -> Vocabulary:
         {key: each.name for key, each in held.reason.items()},
         {key: msgspec.Raw(msgspec.msgpack.encode(each)) for key, each in spellings.items()},
         {number: key for key, each in held.reason.items() for number in each.errnos},
+        {row[0]: (n, row[1]) for n, each in enumerate(held.source) for row in each.says if _CODE.fullmatch(row[0])},
+        [(each.name, each.released) for each in held.source],
     )
 
 

@@ -13,6 +13,8 @@ import msgspec
 from ncdiag.apps.explaining import lines, logs, releases
 from ncdiag.apps.explaining.nearby import message_near
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.cells.reading import UNKNOWN
+from ncdiag.cells.vocabulary import vocabulary
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.explained import full_matcher
 from ncdiag.nccl import codes, environment, paths, reasons, terms
@@ -39,6 +41,8 @@ _ENDED = lazy_regex(
     r"(?:process )?(?:exit(?:ed)?[ _-]?(?:with )?(?:code|status)?|return ?code|rc)\s?[:=]?\s{0,8}(?P<code>-?\d{1,3})",
     re.IGNORECASE,
 )
+_SPACE = lazy_regex(r".*::|FI_EFA_ERR_|EFA_IO_COMP_STATUS_")
+"""What stands before the name of a code in the tables of libraries."""
 _WORDS = {
     "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
     "sxid": "SXid", "errno": "errno",
@@ -82,7 +86,8 @@ def answers_to(thing: str, version: Version | VersionRange | None = None) -> tup
         *_places(text),
         *_facts(text),
     ]
-    return tuple(found) or tuple(_message(text)) or tuple(_exception(text)) or tuple(_near(text, version))
+    said = tuple(found) or tuple(_message(text)) or tuple(_exception(text))
+    return said or tuple(_near(text, version)) or tuple(_library_codes(text))
 
 
 def _exception(text: str) -> Iterator[Answer]:
@@ -315,6 +320,16 @@ def _cuda(text: str) -> Iterator[Answer]:
         details |= {"in messages": said} if said else {}
         meaning = f"It failed because {means}." if means else f"CUDA says: {said}."
         yield Answer(kind="CUDA error", name=reason.name, meaning=meaning, details=details)
+
+
+def _library_codes(text: str) -> Iterator[Answer]:
+    """The name of a code in the table of a library (`UCS_ERR_REJECTED`), which says little more than its reason."""
+    words = vocabulary()
+    table, reason = words.codes.get(_SPACE.sub("", text), (-1, ""))
+    if table >= 0:
+        name, released = words.tables[table]
+        meaning = f"It means: {words.reasons[reason]}." if reason != UNKNOWN else "It does not say why."
+        yield Answer(kind=f"code of {name}", name=text, meaning=meaning, details={"table": released})
 
 
 def _terms(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:

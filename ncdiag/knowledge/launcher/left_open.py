@@ -44,8 +44,8 @@ def open_text(communicator: Communicator, view: View) -> str:
     if entry.never:
         texts.append(f"{_ranks(entry.never, communicator)}{_above(entry)} never began the setup of communicator {name}")
     if entry.hosts:
-        what = "it" if entry.never else f"the setup of communicator {name}"
-        texts.append(f"{_ranks(entry.hosts, communicator)}{place} never finished {what}")
+        who = f"{_ranks(entry.hosts, communicator)}{place}"
+        texts.append(f"{who} never finished it" if entry.never else f"{who} never finished the setup of communicator {name}")
     complete = sum(one.is_complete for one in entries)
     if complete:
         texts.append("another one is complete" if complete == 1 else f"{complete} others are complete")
