@@ -39,6 +39,10 @@ def only(contexts: Iterable[Context], kind: str) -> Context | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+_SOFTWARE = ("pytorch", "rocm", "cupy", "horovod", "deepspeed", "lightning")
+"""What runs on a host, if somebody names its release."""
+
+
 def counts(contexts: Iterable[Context], kind: str) -> list[int]:
     """The numbers that people name of a kind, ``gpu-count`` or ``host-count``."""
     found = (re.match(r"\d+", context.value) for context in contexts if context.kind == kind)
@@ -47,7 +51,7 @@ def counts(contexts: Iterable[Context], kind: str) -> list[int]:
 
 def describes(contexts: Sequence[Context]) -> bool:
     """True if people say enough of their machines for a host of which nothing else is known."""
-    if _nccl_in_use(contexts) is not None or any(in_use(contexts, name) for name in ("pytorch", "rocm")):
+    if _nccl_in_use(contexts) is not None or any(in_use(contexts, name) for name in _SOFTWARE):
         return True
     return any(only(contexts, kind) for kind in ("nccl-version", "state"))
 

@@ -1,6 +1,7 @@
 """Lists of Python packages: ``pip freeze``, ``pip list``, ``conda list``, and these in PyTorch's collect_env.
 
-They name the NCCL library that PyTorch loads from its wheel, and the release of PyTorch with the CUDA in it.
+They name the NCCL library that PyTorch loads from its wheel, the release of PyTorch with the CUDA in it, and those of
+other frameworks that call NCCL.
 Source of the format: pip, _internal/commands/list.py and freeze.py; conda, cli/main_list.py; torch/utils/collect_env.py
 (``[pip3] torch==2.5.1``).
 """
@@ -33,6 +34,11 @@ _BUILT = lazy_regex(r"\+cu(\d{2})(\d)\b")
 _LISTS = lazy_regex(r"\b(?:freeze|list)\b")
 _RESOLVED = lazy_regex(r"nvidia-(?!nccl)[a-z-]{2,30}-cu1[1-9]")
 """Libraries that pip installs for PyTorch, and nobody writes into a file of requirements."""
+_FRAMEWORKS = {
+    "pytorch": lazy_regex(r"(?:py)?torch"), "cupy": lazy_regex(r"cupy(?:-cuda\d\dx)?"),
+    "horovod": lazy_regex(r"horovod"), "deepspeed": lazy_regex(r"deepspeed"),
+    "lightning": lazy_regex(r"(?:pytorch-)?lightning"),
+}  # fmt: skip
 _FEWEST = 2
 _MOST = 2000
 
@@ -44,7 +50,7 @@ class _Packages(Reading):
         """No package was read."""
         super().__init__(section)
         self.nccl: dict[str, int] = {}
-        self.torch: list[tuple[int, dict[str, str]]] = []
+        self.frameworks: list[tuple[int, dict[str, str]]] = []
         self.resolved: set[str] = set()
         self.is_installed = bool(_LISTS.search(section.command or ""))
 
@@ -60,18 +66,19 @@ class _Packages(Reading):
         if _NCCL.fullmatch(name):
             self.nccl.setdefault(release[0], self.index)
             return True
-        if name not in {"torch", "pytorch"}:
+        framework = next((each for each, names in _FRAMEWORKS.items() if names.fullmatch(name)), None)
+        if framework is None:
             return False
-        built = _BUILT.search(version)
+        built = _BUILT.search(version) if framework == "pytorch" else None
         cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
-        self.torch.append((self.index, {"pytorch": release[0]} | cuda))
+        self.frameworks.append((self.index, {framework: release[0]} | cuda))
         return True
 
     def end(self) -> None:
-        """The only release of NCCL, and those of PyTorch, unless the list may be one of what somebody wants."""
+        """The only release of NCCL, and those of frameworks, unless the list may be one of what somebody wants."""
         if not self.is_installed and len(self.resolved) < _FEWEST:
             return
-        for at, frameworks in self.torch:
+        for at, frameworks in self.frameworks:
             self.observe("Host", at=at, standing="manifest", frameworks=frameworks)
         if len(self.nccl) == 1:
             [(version, at)] = self.nccl.items()

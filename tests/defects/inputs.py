@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.facts.scalars import Version
-from ncdiag.nccl.defects.entries import Condition, Defect
+from ncdiag.nccl.defects.entries import FRAMEWORKS, Condition, Defect
 
 COMPLAINTS = {
     "hangs": "The job hangs.", "crashes": "Every run crashes with a segmentation fault.",
@@ -44,7 +44,15 @@ USES = {
     "shared-gpu": "We run several ranks on one GPU.", "checkpoint-restore": "We use cuda-checkpoint.",
     "device-id": "We pass device_id.", "deepep": "We use DeepEP.",
     "bond": "The cards have bonded ports.", "ainic": "The cards are AMD Pollara NICs.",
-    "one-sided": "We call ncclPutSignal.",
+    "one-sided": "We call ncclPutSignal.", "sequence-parallel": "We use sequence parallelism.",
+    "tensor-parallel": "We use tensor parallelism.", "tutel": "We use Tutel.",
+    "all-reduce-fetch": "The config has stage3_use_all_reduce_for_fetch_params.",
+    "decoupled-checkpoint": "We use decoupled checkpoints.", "nvme-offload": "We use NVMe offload.",
+    "leaf-modules": "We use z3_leaf_modules.", "tensorflow-2-4": "We use TensorFlow 2.4.",
+    "rich-progress": "We use RichProgressBar.", "torchelastic": "We use torchelastic.",
+    "sigterm": "The scheduler sends SIGTERM.", "dtensor": "We use DTensor.",
+    "sync-module-states": "We pass sync_module_states.", "full-state-dict": "We save a full_state_dict.",
+    "sharded-optimizer": "We call load_sharded_optimizer_state_dict.", "mpi-backend": "We use the MPI backend.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
 VALUES = {"set": "n1:5", "*/*": "/opt/libnccl-net.so", "*,*": "one,two", "LOC|0": "LOC", "*TUNING*|*ALL*": "TUNING"}
@@ -152,6 +160,9 @@ def _release(defect: Defect, release: str, *, meets: bool) -> Iterator[str]:
         yield DRIVER.format(release=release, gpu=GPUS[families[0]] if families and meets else OTHER_GPU)
     elif defect.product == "pytorch":
         yield f"- PyTorch version: {release}+cu126"
+    elif defect.product in FRAMEWORKS:
+        yield "torch==2.6.0+cu126\nnvidia-nvtx-cu12==12.6.77\nnvidia-cublas-cu12==12.6.4.1"
+        yield f"{defect.product}=={release}"
     elif defect.product == "aws-ofi-nccl":
         yield f"n1:40:40 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl {release}"
     elif defect.product == "libfabric":

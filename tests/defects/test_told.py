@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from defects.test_entries import led
 
+from ncdiag.diagnose import diagnose
+from ncdiag.text.sources.files import TextSource
+
 REPORTS = {
     "arm-operation-pool": (
         "Every few hours our training on aarch64 nodes silently wedges, with NCCL 2.28.9.",
@@ -55,6 +58,26 @@ REPORTS = {
         "n1:10:20 [0] NCCL INFO NCCL version 2.29.7+cuda12.9\n"
         "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"),
     ),
+    "cupy-arm-ids": (
+        "cupyx.distributed fails at init on our GH200 nodes, cupy 13.6.0.",
+        "cupyx.distributed fails at init on our GH200 nodes, cupy 14.0.1.",
+        "cupyx.distributed fails at init on our Xeon nodes, cupy 13.6.0.",
+    ),
+    "deepspeed-sequence-order": (
+        "With Ulysses on, the results are wrong. DeepSpeed 0.14.2.",
+        "With Ulysses on, the results are wrong. DeepSpeed 0.15.1.",
+        "With ZeRO-2 on, the results are wrong. DeepSpeed 0.14.2.",
+    ),
+    "lightning-sigterm": (
+        "When Slurm sends SIGTERM, the job hangs in an all-reduce. We use PyTorch Lightning 2.4.0.",
+        "When Slurm sends SIGTERM, the job hangs in an all-reduce. We use PyTorch Lightning 2.5.2.",
+        "At the end of an epoch the job hangs in an all-reduce. We use PyTorch Lightning 2.4.0.",
+    ),
+    "torch-dtensor-values": (
+        "The results are wrong with DTensor and FSDP on torch 2.2.0.",
+        "The results are wrong with DTensor and FSDP on torch 2.2.1.",
+        "The results are wrong with FSDP on torch 2.2.0.",
+    ),
     "getenv-race": (
         "A rare crash at start, gdb shows getenv () below bootstrapRoot (). NCCL 2.30.7.",
         "A rare crash at start, gdb shows getenv () below bootstrapRoot (). NCCL 2.29.7.",
@@ -69,6 +92,24 @@ def test_a_defect_leads_by_sentences_alone_and_its_twins_do_not(name: str) -> No
     assert name in led(report + "\n")
     assert name not in led(other_release + "\n")
     assert name not in led(other_condition + "\n")
+
+
+def test_the_release_that_deepspeed_prints_counts() -> None:
+    text = (
+        "The results are wrong. We use sequence parallelism.\n"
+        "[2026-11-20 10:00:00,120] [INFO] [logging.py:96:log_dist] [Rank 0] DeepSpeed info: version={}, "
+        "git-hash=unknown, git-branch=unknown\n"
+        "n1:10:20 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+    )
+    assert "deepspeed-sequence-order" in led(text.format("0.14.2"))
+    assert "deepspeed-sequence-order" not in led(text.format("0.14.4"))
+
+
+def test_the_fix_of_a_framework_is_its_own_release() -> None:
+    text = "The results are wrong. We use sequence parallelism. DeepSpeed 0.14.2.\n"
+    report = diagnose([TextSource.of_bytes("report", text.encode())])
+    (found,) = [one for one in report.findings if one.name == "version-known-defect"]
+    assert found.fixes[0].text == "Install DeepSpeed 0.14.4 or later, the same release on all ranks."
 
 
 def test_a_signature_that_is_a_failure_needs_no_other_complaint() -> None:

@@ -67,7 +67,7 @@ def test_nothing_is_said_of_complete_ones_and_of_a_log_that_shows_no_end(text: s
 def test_the_first_ones_are_named_and_the_others_counted() -> None:
     text = whole() + "".join(init(0, 2, f"0x{number}", START) for number in range(2, 7))
     ((_, said),) = told(text, 2)
-    assert said.startswith("1 of 6 communicators are complete; 0x2: rank 1 of 2 never began, rank 0 of 2 on srv0 never fin")
+    assert said.startswith("1 of 6 communicators are complete; 0x2: rank 1 of 2 never began, rank 0 of 2 on srv0")
     assert said.endswith("; and 3 more")
     account = accounts.account(communicator_account((view := view_of(text)).job, view), "")
     assert account is not None

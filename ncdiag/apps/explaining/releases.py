@@ -12,13 +12,14 @@ from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product
 from ncdiag.nccl.defects.table import rccl_of, tables
 
 _RELEASE = lazy_regex(
-    r"(?:(?P<product>nccl|rccl|rocm|aws-ofi-nccl|libfabric|(?:py)?torch|driver)[\s/:=-]*)?v?"
+    r"(?:(?P<product>nccl|rccl|rocm|aws-ofi-nccl|libfabric|(?:py)?torch|cupy|horovod|deepspeed|lightning|driver)[\s/:=-]*)?v?"
     r"(?P<release>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?P<rest>(?:[-+~_a-z][-+.~_a-z\d]*)?)",
     re.IGNORECASE,
 )
 _PRODUCTS: dict[str, Product] = {
     "nccl": "nccl", "rccl": "rccl", "rocm": "rocm", "aws-ofi-nccl": "aws-ofi-nccl", "libfabric": "libfabric",
-    "pytorch": "pytorch", "torch": "pytorch", "driver": "driver",
+    "pytorch": "pytorch", "torch": "pytorch", "cupy": "cupy", "horovod": "horovod", "deepspeed": "deepspeed",
+    "lightning": "lightning", "driver": "driver",
 }  # fmt: skip
 _PLAIN = lazy_regex(r"(?:-\d{1,2})?(?:\+cuda[\d.]+)?", re.IGNORECASE)
 """What NVIDIA itself puts after a release: the number of its package, and the CUDA that it was built with."""

@@ -20,8 +20,8 @@ _STEPS_SHOW = 3
 class Entry(NamedTuple):
     """A communicator that ranks began to set up: ``hosts`` of the ranks that did not finish, by rank (None: unknown).
 
-    ``never``: the ranks that did not begin, where the input shows all ranks of the job; ``above``: what these are in the
-    parent, and the host of each, where the other parts of the split or the order of its ranks show it.
+    ``never``: the ranks that did not begin, where the input shows all ranks of the job; ``above``: what these are in
+    the parent, and the host of each, where the other parts of the split or the order of its ranks show it.
     """
 
     communicator: Communicator

@@ -45,7 +45,8 @@ def open_text(communicator: Communicator, view: View) -> str:
         texts.append(f"{_ranks(entry.never, communicator)}{_above(entry)} never began the setup of communicator {name}")
     if entry.hosts:
         who = f"{_ranks(entry.hosts, communicator)}{place}"
-        texts.append(f"{who} never finished it" if entry.never else f"{who} never finished the setup of communicator {name}")
+        whole = f"{who} never finished the setup of communicator {name}"
+        texts.append(f"{who} never finished it" if entry.never else whole)
     complete = sum(one.is_complete for one in entries)
     if complete:
         texts.append("another one is complete" if complete == 1 else f"{complete} others are complete")

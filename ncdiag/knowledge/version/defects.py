@@ -31,10 +31,10 @@ from ncdiag.knowledge.version.conditions import holds, is_avoided, of_host
 from ncdiag.knowledge.version.printed import printed, said_framework
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary.seen import goes_well
-from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
+from ncdiag.nccl.defects.entries import FRAMEWORKS, LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import leading, rccl_of
 
-LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "rocm", "pytorch")
+LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "rocm", *sorted(FRAMEWORKS))
 PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric", "nvshmem")
 ALL: tuple[Product, ...] = (*LIBRARIES, *PLUGINS, "driver")
 _SHOWN = 3
@@ -99,6 +99,16 @@ def defect_is_open(host: Host, view: View) -> bool:
     """Does no release have the fix of the known defect of NCCL, RCCL or PyTorch? False without one."""
     found, _ = _found(LIBRARIES, host, view)
     return bool(found) and found[0].fixed == OPEN
+
+
+@derived
+def defect_framework(host: Host, view: View) -> str:
+    """The framework with the known defect and the release that has the fix, ``DeepSpeed 0.14.4``; empty for none."""
+    found, _ = _found(LIBRARIES, host, view)
+    first = found[0] if found else None
+    if first is None or first.product not in FRAMEWORKS or first.fixed == OPEN:
+        return ""
+    return f"{LABELS[first.product]} {first.fixed}"
 
 
 @derived
@@ -299,8 +309,8 @@ def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
         return version if version is not None and right and not version.less(_FIRST) else None
     if product == "driver":
         text = _driver(host).driver
-    elif product == "pytorch":
-        text = (host.frameworks or {}).get("pytorch") or said_framework(view)
+    elif product in FRAMEWORKS:
+        text = (host.frameworks or {}).get(product) or said_framework(product, view)
     else:
         text = printed(product, host, view)
     return VersionRange.exact(text) if text else None

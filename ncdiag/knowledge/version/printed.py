@@ -11,6 +11,7 @@ from ncdiag.facts.vocabulary.told import cured_by
 _PRINTED: dict[str, tuple[str, str]] = {
     "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
     "nvshmem": ("nvshmem-version", "nvshmem"), "rocm": ("rocm-version", "rocm"),
+    "deepspeed": ("deepspeed-version", "deepspeed"),
 }  # fmt: skip
 """The message that says the release of a product, and its field."""
 
@@ -50,10 +51,12 @@ def _short(text: str) -> str:
     return ".".join(text.split(".")[:3])
 
 
-def said_framework(view: View) -> str:
-    """The release of PyTorch that somebody names; empty if there is none."""
-    told = in_use(view.job.contexts, "pytorch")
+def said_framework(name: str, view: View) -> str:
+    """The release of PyTorch, or another framework, that somebody names; empty if there is none."""
+    told = in_use(view.job.contexts, name)
     if told is not None:
         return told.value.split()[-1]
+    if name in _PRINTED:
+        return next((str(event.fields[name]) for event in view.job.events if event.event == _PRINTED[name][0]), "")
     said = (c.value for c in view.job.contexts if c.kind == "framework-version")
-    return next((value.split()[-1] for value in said if value.startswith("pytorch ")), "")
+    return next((value.split()[-1] for value in said if value.startswith(f"{name} ")), "")

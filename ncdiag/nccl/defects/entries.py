@@ -11,12 +11,18 @@ import msgspec
 from ncdiag.facts.model import Phase, What
 from ncdiag.facts.scalars import Version, VersionRange
 
-Product = Literal["nccl", "rccl", "rocm", "aws-ofi-nccl", "libfabric", "nvshmem", "pytorch", "driver"]
+Product = Literal[
+    "nccl", "rccl", "rocm", "aws-ofi-nccl", "libfabric", "nvshmem", "pytorch", "cupy", "horovod", "deepspeed",
+    "lightning", "driver",
+]  # fmt: skip
 LABELS: dict[str, str] = {
     "nccl": "NCCL", "rccl": "RCCL", "rocm": "RCCL of ROCm", "aws-ofi-nccl": "aws-ofi-nccl", "libfabric": "libfabric",
-    "nvshmem": "NVSHMEM", "pytorch": "PyTorch", "driver": "driver",
+    "nvshmem": "NVSHMEM", "pytorch": "PyTorch", "cupy": "CuPy", "horovod": "Horovod", "deepspeed": "DeepSpeed",
+    "lightning": "Lightning", "driver": "driver",
 }  # fmt: skip
 """The names of the products for people."""
+FRAMEWORKS: frozenset[Product] = frozenset({"pytorch", "cupy", "horovod", "deepspeed", "lightning"})
+"""Those that call NCCL and are found by their packages."""
 OPEN, UNKNOWN = "open", "unknown"
 """In place of a release: no release has the fix; nobody found out which release has the defect first."""
 

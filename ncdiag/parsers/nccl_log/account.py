@@ -81,7 +81,8 @@ class Row:
     """
 
     __slots__ = (
-        "above", "begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "split", "started",
+        "above", "begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "split",
+        "started",
     )  # fmt: skip
 
     def __init__(self, first: Span) -> None:
@@ -99,7 +100,7 @@ class Row:
         self.ready_at: float | None = None
 
     def take(self, life: Life, parent: Above, host: str | None) -> None:
-        """Add the log lines of one process about it; ``parent`` is what it was split from, and the process' rank there."""
+        """Add the log lines of one process about it; ``parent`` is what it was split from, and the rank there."""
         init = life.init
         if life.first.line <= self.first.line:
             self.first = life.first
