@@ -11,6 +11,12 @@ from ncdiag.report.period import Changed
 from ncdiag.report.sanitize import one_line
 
 NONE = "no difference from the time before was found"
+OTHER_WINDOW = "Give --since and --until times that the input has; they are under Read."
+
+
+def help_when_nothing(report: Report) -> str:
+    """What to do where nothing was recognised: where a window of time was read, it may be the wrong one."""
+    return say(OTHER_WINDOW) if report.window is not None and report.window.text else say(digest.HELP_WHEN_NOTHING)
 
 
 def lines(report: Report, most: int = 3, *, short: bool = False) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ def render(report: Report, **_: object) -> str:
     lines = [f"**{digest.headline(report)}**", ""]
     lines += [f"{inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
-        lines += [say(digest.HELP_WHEN_NOTHING), ""]
+        lines += [labelled.help_when_nothing(report), ""]
     notes = [f"- {label}{say(': ')}{inline(text)}" for label, text in labelled.lines(report)]
     lines += [*notes, ""] if notes else []
     first = digest.suspects_lead(report)

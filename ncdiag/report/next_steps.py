@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.language import phrase, say
-from ncdiag.report import digest
+from ncdiag.report import digest, labelled
 from ncdiag.report.model import Finding, NextStep, Report, Suspect
 
 MOST = 3
@@ -24,7 +24,7 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
 def _steps(report: Report) -> Iterator[NextStep]:
     verdict = report.summary.verdict
     if verdict == "nothing-understood":
-        yield NextStep("paste", "", say(digest.HELP_WHEN_NOTHING))
+        yield NextStep("paste", "", labelled.help_when_nothing(report))
         return
     if verdict == "healthy-as-far-as-seen" and not worth_showing(report):
         yield _when_well(report)

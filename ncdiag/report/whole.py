@@ -42,7 +42,7 @@ def _head(page: Page, report: Report) -> None:
     if digest.complained(report) and report.findings:
         page.blank()
     if report.summary.verdict == "nothing-understood":
-        page.put(say(digest.HELP_WHEN_NOTHING), first="  ")
+        page.put(labelled.help_when_nothing(report), first="  ")
 
 
 def _suspects(page: Page, report: Report) -> None:

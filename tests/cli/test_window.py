@@ -106,6 +106,7 @@ def test_stamps_without_a_year_are_told_on_the_screen(ncdiag: Ncdiag, tmp_path: 
         (("--since", "2026-02-30"), "'2026-02-30' is a time that does not exist"),
         (("--window", "ten"), "'ten' is not a duration (examples: "),
         (("--since", "2026-05-03", "--until", "2026-05-02"), "the window ends before it begins: 2026-05-03 is after "),
+        (("--since", "May 3 03:14", "--until", "May 3 03:13"), "the window ends before it begins: May 3 03:14 "),
     ],
 )
 def test_what_is_no_window_is_refused_with_a_sentence(

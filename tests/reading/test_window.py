@@ -99,6 +99,13 @@ def test_several_zones_are_one_time() -> None:
     assert source.notes == ["its stamps have several zones (+00:00, +02:00); the window is in +02:00"]
 
 
+def test_one_zone_that_is_not_that_of_the_window(tmp_path: Path) -> None:
+    lines = ["2026-05-03T03:10:00+08:00 a", "2026-05-03T03:11:00+08:00 b"]
+    source = WindowedFile(file_of(tmp_path / "x.log", lines), Bounds(zone=0))
+    b"".join(source.buffers())
+    assert source.notes == ["its stamps are in +08:00; the window is in +00:00"]
+
+
 @pytest.mark.parametrize(
     ("since", "until", "text", "begin", "end"),
     [

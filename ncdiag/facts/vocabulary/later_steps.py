@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import calendar
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.places import Place, place
 
 STEP = "progress-step"
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_SYSLOG = lazy_regex(rf"({'|'.join(_MONTHS)}) {{1,2}}(\d{{1,2}}) (\d\d):(\d\d):(\d\d)\b")
+_APART = 120.0
+"""Seconds by which the clock of a kernel's log and that of a rank's may differ."""
+_FEWEST = 3
+"""The steps that show how long a step takes, and the time of as many within which a job that works prints the next."""
 
 
 def steps_below(event: Event, at: Place, view: View) -> list[Event]:
@@ -33,6 +42,45 @@ def steps_below(event: Event, at: Place, view: View) -> list[Event]:
     return [
         step for step in below if step.host in {None, host} or _has_risen(step, highest.get(step.fields.get("counter")))
     ]
+
+
+def continued_by_clock(event: Event, view: View) -> bool | None:
+    """Did the job make a step after the event, which another source has? Decided by the clocks of both.
+
+    False where the last step was made just before: the job stopped at this event. None where the times do not say it: a
+    source without times, or in another zone. `dmesg -T` and two hosts may be `_APART` apart.
+    """
+    steps: list[tuple[float, Event]] = view.remembered(("times of steps",), lambda: _times(view))
+    if len(steps) < _FEWEST:
+        return None
+    (began, first), (ended, last) = steps[0], steps[-1]
+    at = _time_near(event, ended, view)
+    if at is None or at < began:
+        return None
+    made = steps_between((first, last)) or len(steps) - 1
+    margin = max(_APART, _FEWEST * (ended - began) / made)
+    if ended > at + margin:
+        return True
+    return False if at - margin <= ended <= at + _APART else None
+
+
+def _times(view: View) -> list[tuple[float, Event]]:
+    """The steps of the job that have a time, in its order."""
+    told = ((shared_time(event, view), event) for event in view.job.events if event.event == STEP)
+    return sorted(((at, event) for at, event in told if at is not None), key=itemgetter(0))
+
+
+def _time_near(event: Event, near: float, view: View) -> float | None:
+    """The time of an event; one without a year, as syslog prints it, is that of the year of ``near``."""
+    if event.time is not None:
+        return shared_time(event, view)
+    span = event.provenance.get("")
+    found = _SYSLOG.match(span.text or "") if span is not None else None
+    if found is None:
+        return None
+    year, month = time.gmtime(near).tm_year, _MONTHS.index(found[1]) + 1
+    moment = (month, int(found[2]), int(found[3]), int(found[4]), int(found[5]))
+    return min((float(calendar.timegm((year + more, *moment))) for more in (-1, 0, 1)), key=lambda at: abs(at - near))
 
 
 def steps_between(steps: Iterable[Event]) -> float:

@@ -20,7 +20,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
-from ncdiag.facts.vocabulary.later_steps import STEP, steps_below, steps_between
+from ncdiag.facts.vocabulary.later_steps import STEP, continued_by_clock, steps_below, steps_between
 from ncdiag.facts.vocabulary.places import Place, place
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 from ncdiag.facts.vocabulary.singletons import was_a_tool
@@ -105,14 +105,16 @@ def went_on(event: Event, view: View) -> bool:
     if at is None:
         return False
     seen = marks(view.job, view)
-    if _came_up(event, at, view) or has_recovered(event, view) or _was_handled(event, view) or was_a_tool(event, view):
-        return True
-    if event.event in _EXITS and _is_before_the_job(at, seen, view):
+    is_apart = at[0] not in seen.sources
+    recovered = has_recovered(event, view) and not (is_apart and _stopped_by_clock(event, view))
+    if recovered or _came_up(event, at, view) or _was_handled(event, view) or was_a_tool(event, view):
         return True
     if ends_by_hand(event, view) or (waits(event) and _began(at, view)):
         return True
-    if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
-        return bool(seen.finished)
+    if event.event in _EXITS and _is_before_the_job(at, seen, view):
+        return True
+    if is_apart:  # only times order lines of the kernel's log and of a rank's file
+        return bool(seen.finished) or bool(continued_by_clock(event, view))
     return _finished_around(at, seen) or _served_after(at, seen) or _made_steps(event, at, view)
 
 
@@ -181,6 +183,12 @@ def _made_steps(event: Event, at: Place, view: View) -> bool:
     """Did the job make enough steps after the line to show that it continued?"""
     steps = steps_below(event, at, view)
     return len(steps) >= (1 if waits(event) else _STEPS_NEEDED) or steps_between(steps) >= _STEPS_NEEDED
+
+
+def _stopped_by_clock(event: Event, view: View) -> bool:
+    """Did a job that hangs make its last steps when this happened, which another source has?"""
+    hangs = view.job.timeouts or any(told.what == "hangs" for told in view.job.complaints)
+    return bool(hangs) and continued_by_clock(event, view) is False
 
 
 def _began(at: Place, view: View) -> bool:

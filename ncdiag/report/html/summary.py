@@ -21,7 +21,7 @@ def summary(context: Context) -> Element:
         "section",
         element("h2", digest.headline(report), id=heading, class_="verdict"),
         *(element("p", line, class_="complaint") for line in digest.complained(report)),
-        element("p", say(digest.HELP_WHEN_NOTHING)) if report.summary.verdict == "nothing-understood" else None,
+        element("p", labelled.help_when_nothing(report)) if report.summary.verdict == "nothing-understood" else None,
         class_=f"card summary {worst}",
         aria_labelledby=heading,
     )

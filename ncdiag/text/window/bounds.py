@@ -42,7 +42,9 @@ def window_of(since: str | None, until: str | None, compare: str | None = None) 
         raise ValueError(msg)
     first, last = (moment(text, now, local) if text else None for text in (since, until))
     loose = any(found.clock or found.yearless for found in (first, last) if found)
-    if first and last and not loose and first.zone == last.zone and first.wall > last.wall:
+    apart = first.wall - last.wall if first and last and first.zone == last.zone else 0.0
+    yearless = first and last and first.yearless and last.yearless and apart < _HALF_A_YEAR  # not from December on
+    if apart > 0 and (yearless or not loose):
         msg = f"the window ends before it begins: {since} is after {until}"
         raise ValueError(msg)
     return Window(since=first, until=last, compare=seconds, now=now, local=local)

@@ -134,7 +134,9 @@ class Cut:
             found.append(f"its stamps have no date; the first was read as {written(self._lacks['date'])}")
         if len(self._zones | ({bounds.zone} if bounds.zone is not None else set())) > 1:
             zones = ", ".join(written(0, zone)[-6:] for zone in sorted(self._zones))
-            found.append(f"its stamps have several zones ({zones}); the window is in {written(0, bounds.zone)[-6:]}")
+            several = f"its stamps have several zones ({zones})"
+            own = f"its stamps are in {zones}" if len(self._zones) == 1 else several
+            found.append(f"{own}; the window is in {written(0, bounds.zone)[-6:]}")
         return found
 
 
