@@ -23,7 +23,7 @@ class Communicator(msgspec.Struct, frozen=True, kw_only=True):
     ``parent`` is the id of the one that it was split from, ``nhosts`` is NCCL's nNodes. Ranks are folded (``0-7,9``):
     those that have ``begun``, that are ``complete``, that began and are ``unfinished``, also by host (``hosts``), and
     that ``never`` began, where the input shows all ranks of the job. ``above`` are the latter in the parent, by host
-    (empty for an unknown one), where that is known.
+    (empty for an unknown one), where that is known. ``aborted`` gave it up before they were ready.
     """
 
     number: int
@@ -37,6 +37,7 @@ class Communicator(msgspec.Struct, frozen=True, kw_only=True):
     hosts: dict[str, str] = {}
     never: str = ""
     above: dict[str, str] = {}
+    aborted: str = ""
     begun_at: float | None = None
     ready_at: float | None = None
 
@@ -60,7 +61,7 @@ def account(entries: tuple[Entry, ...], nodes: str, unlisted: int = 0) -> Commun
     """
     if not are_ends_shown(entries) and not unlisted:
         return Communicators(0, 0, nodes=nodes) if nodes else None
-    numbered = sorted(enumerate(entries, 1), key=lambda pair: (pair[1].is_complete, pair[0]))
+    numbered = sorted(enumerate(entries, 1), key=lambda pair: (not pair[1].is_open, pair[0]))
     listed = tuple(_communicator(number, entry) for number, entry in numbered[:LISTED])
     complete = sum(entry.is_complete for entry in entries)
     return Communicators(len(entries) + unlisted, complete + unlisted, listed, nodes)
@@ -79,6 +80,7 @@ def _communicator(number: int, entry: Entry) -> Communicator:
         number=number, id=one.id, parent=one.parent, nranks=one.nranks, nhosts=one.nhosts,
         begun=fold_ranks(one.ranks_started), complete=fold_ranks(one.ranks_ready),
         unfinished=fold_ranks(entry.hosts), never=fold_ranks(entry.never),
+        aborted=fold_ranks(one.ranks_aborted),
         above={host: fold_ranks(ranks) for host, ranks in sorted(places.items())},
         hosts={host: fold_ranks(ranks) for host, ranks in sorted(by_host.items())},
         begun_at=one.begun_at, ready_at=one.ready_at,

@@ -135,6 +135,77 @@ def test_hosts_in_files_of_their_own_show_the_place_together() -> None:
     assert entry.above == {6: "srv1"}
 
 
+def shrunk(rank: int, own: int, *states: str) -> str:
+    """The lines of one process of a job of 8 that shrinks to 7 without rank 1."""
+    head = f"srv{rank // 4}:{100 + rank}:{300 + rank} [0] NCCL INFO ncclCommShrink comm 0x{0xA0000 + rank:x} rank {own}"
+    tail = f"parent 0x{0x10000 + rank:x} childCount 1 color 0 key {rank}"
+    return "".join(f"{head} nranks 7 cudaDev 0 busId 1b000 {tail} - Init {state}\n" for state in states)
+
+
+def test_a_gap_in_growing_ranks_shows_who_is_missing_after_a_shrink() -> None:
+    lines = "".join(shrunk(rank, own, START) for own, rank in enumerate((0, 2, 3, 4, 5, 6, 7)) if rank != 5)
+    view = view_of(eight() + lines)
+    (entry,) = [one for one in communicator_account(view.job, view) if one.is_open]
+    assert (entry.never, entry.above) == ((4,), {5: "srv1"})
+
+
+def test_the_host_is_that_of_the_rank_in_the_job_where_the_parent_is_a_part_of_it() -> None:
+    whole_shrink = "".join(shrunk(rank, own, START, COMPLETE) for own, rank in enumerate((0, 2, 3, 4, 5, 6, 7)))
+    child = "".join(
+        part(rank, 3, own, START, size=4).replace(f"parent 0x{0x10000 + rank:x}", f"parent 0x{0xA0000 + rank:x}")
+        for own, rank in ((0, 0), (1, 3), (2, 5))
+    )
+    view = view_of(eight() + whole_shrink + child)
+    (entry,) = [one for one in communicator_account(view.job, view) if one.is_open]
+    assert entry.above == {6: "srv1"}, "rank 6 of the seven is rank 7 of the job"
+
+
+def test_one_that_all_aborted_is_neither_complete_nor_open() -> None:
+    def aborted(rank: int) -> str:
+        line = f"comm 0x{(0x9A << 16) + rank:x} rank {rank} nRanks 8 cudaDev 0 busId 1b000 - Abort {{}}\n"
+        return "".join(
+            f"srv{rank // 4}:{100 + rank}:{100 + rank} [0] NCCL INFO {line.format(s)}" for s in (START, COMPLETE)
+        )
+
+    first = "".join(init(rank, 8, "0x9a", START, host=f"srv{rank // 4}") for rank in range(7))
+    view = view_of(first + "".join(aborted(rank) for rank in range(7)) + eight())
+    entries = communicator_account(view.job, view)
+    assert [(one.is_open, one.is_complete) for one in entries] == [(False, False), (False, True)]
+    child = "".join(part(rank, 7, own, START) for rank, own in ((0, 0), (2, 1), (4, 2)))
+    view = view_of(first + "".join(aborted(rank) for rank in range(7)) + eight() + child)
+    (entry,) = [one for one in communicator_account(view.job, view) if one.is_open]
+    assert entry.above == {6: "srv1"}
+
+
+@pytest.mark.parametrize("count", ["", "childCount 1 "])
+def test_a_split_without_a_number_is_known_by_its_color(count: str) -> None:
+    """NCCL 2.23 prints neither an id nor the number of the split."""
+    lines = ODD + "".join(part(rank, 7, rank // 2, START) for rank in (0, 2, 4))
+    view = view_of(eight() + lines.replace("splitCount 1 ", count))
+    entries = {one.communicator.id: one for one in communicator_account(view.job, view)}
+    number = "1" if count else "?"
+    assert set(entries) == {"0x1", f"0x1/{number}.9", f"0x1/{number}.7"}
+    assert entries[f"0x1/{number}.7"].above == {6: "srv1"}
+
+
+def test_a_second_split_of_a_color_without_a_number_is_another_one() -> None:
+    first = "".join(part(rank, 7, rank // 2, START, COMPLETE) for rank in (0, 2, 4, 6))
+    again = "".join(part(rank, 7, rank // 2, START, number=2) for rank in (0, 2, 4))
+    text = eight() + (first + again).replace("splitCount 1 ", "").replace("splitCount 2 ", "")
+    view = view_of(text)
+    entries = {one.communicator.id: one for one in communicator_account(view.job, view)}
+    assert entries["0x1/?.7"].is_complete
+    assert entries["0x1/?.7#2"].above == {6: "srv1"}
+
+
+def test_up_to_2_20_the_rank_in_the_job_is_told() -> None:
+    """They print no parent."""
+    child = "".join(init(rank, 4, "0x2", START, own=rank // 2, host=f"srv{rank // 4}") for rank in (0, 2, 4))
+    view = view_of(eight() + child)
+    text = next(open_text(one, view) for one in view.job.communicators if one.id == "0x2")
+    assert text.startswith("rank 3 of 4 (rank 6 of the job, on srv1) never began the setup of communicator 0x2; ")
+
+
 def test_a_job_that_hangs_with_many_communicators_is_judged_in_linear_time() -> None:
     def made(count: int) -> View:
         whole = "".join(init(rank, 2, f"{0x100 + n:#x}", START, COMPLETE) for n in range(count) for rank in range(2))

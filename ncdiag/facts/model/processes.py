@@ -297,13 +297,14 @@ class Rank(Fact, frozen=True, kw_only=True):
 class Communicator(Fact, frozen=True, kw_only=True):
     """A communicator.
 
-    ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines. ``parent`` is the id
-    of the communicator that it was split from; where its lines show no id, its ``id`` is the parent's with the number
-    and the color of the split (``0x5ae7/1.0``). ``open_on``: the hosts of the ranks that are not ready, by rank.
-    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready, in seconds since the epoch.
-    ``sizes``: the ranks by the number of ranks that they gave, where these differ; of one that was shrunk, the ranks in
-    the parent. ``ranks_above``: the ranks in the parent of those that began, by rank, and ``split`` the number of the
-    split of the parent, where ranks are missing from it.
+    ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines, ``ranks_aborted``
+    those that aborted it before they were ready. ``parent`` is the id of the communicator that it was split from; where
+    its lines show no id, its ``id`` is the parent's with the number and the color of the split (``0x5ae7/1.0``).
+    ``open_on``: the hosts of the ranks that are not ready, by rank. ``begun_at`` and ``ready_at`` are when the first
+    rank began and the last one was ready, in seconds since the epoch. ``sizes``: the ranks by the number of ranks that
+    they gave, where these differ; of one that was shrunk, the ranks in the parent. ``ranks_above``: the ranks in the
+    parent (without one in the widest communicator) of those that began, by rank, and ``split`` the number of the split
+    of the parent, where ranks are missing from it.
     """
 
     KEY = ("id",)
@@ -314,6 +315,7 @@ class Communicator(Fact, frozen=True, kw_only=True):
     parent: str | None = None
     ranks_started: Annotated[tuple[int, ...], UNION] = ()
     ranks_ready: Annotated[tuple[int, ...], UNION] = ()
+    ranks_aborted: Annotated[tuple[int, ...], UNION] = ()
     open_on: Annotated[dict[str, str], BY_NAME] = {}
     sizes: Annotated[dict[str, str], BY_NAME] = {}
     split: int | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 from ncdiag.facts.derived import derived
@@ -13,6 +15,8 @@ from ncdiag.facts.view import View
 _MOST_RANKS = 1 << 17
 """The largest size of a communicator for which missing ranks are listed individually."""
 
+_DEPTH = 8
+"""Splits of splits that are followed."""
 _STEPS_SHOW = 3
 """The ranks whose places in the parent show in which steps the ranks of a communicator were taken from it."""
 
@@ -30,17 +34,22 @@ class Entry(NamedTuple):
     above: Mapping[int, str | None] = {}
 
     @property
+    def is_open(self) -> bool:
+        """Do ranks wait in its set-up, as far as they are in the input?"""
+        return bool(self.hosts or self.never)
+
+    @property
     def is_complete(self) -> bool:
         """Did all its ranks complete the set-up, as far as they are in the input?"""
-        return not self.hosts and not self.never
+        return not self.is_open and not self.communicator.ranks_aborted
 
 
 @derived
 def communicator_account(job: Job, view: View) -> tuple[Entry, ...]:
     """The communicators that ranks began to set up, in the order of their first lines."""
     begun = [one for one in job.communicators if one.ranks_started or one.ranks_ready]
-    largest = max(begun, key=lambda one: one.nranks or 0, default=None)
-    is_whole = largest is not None and largest.nranks is not None and len(largest.ranks_started) >= largest.nranks
+    size = max((one.nranks or 0 for one in begun), default=0)
+    is_whole = size > 0 and any(one.nranks == size and len(one.ranks_started) >= size for one in begun)
     if job.communicators_unlisted:  # what one file no longer lists, another one may: its ranks may have begun
         is_whole = is_whole and len({span.source for rank in job.ranks if (span := rank.provenance.get(""))}) == 1
     entries = tuple(_entry(one, is_whole=is_whole) for one in begun)
@@ -48,10 +57,11 @@ def communicator_account(job: Job, view: View) -> tuple[Entry, ...]:
 
 
 def _entry(one: Communicator, *, is_whole: bool) -> Entry:
-    ready = set(one.ranks_ready)
+    ready = {*one.ranks_ready, *one.ranks_aborted}
     unfinished = {rank: one.open_on.get(str(rank)) for rank in one.ranks_started if rank not in ready}
     never: tuple[int, ...] = ()
-    if is_whole and one.nranks is not None and len(one.ranks_started) < one.nranks <= _MOST_RANKS:
+    waits = unfinished or not one.ranks_aborted  # nobody waits for the rest of one that was given up
+    if waits and is_whole and one.nranks is not None and len(one.ranks_started) < one.nranks <= _MOST_RANKS:
         begun = {*one.ranks_started, *one.ranks_ready}
         never = tuple(rank for rank in range(one.nranks) if rank not in begun)
     return Entry(one, unfinished, never)
@@ -60,34 +70,71 @@ def _entry(one: Communicator, *, is_whole: bool) -> Entry:
 def _with_places(entries: tuple[Entry, ...], job: Job) -> tuple[Entry, ...]:
     """The entries, with the ranks of the parent that did not begin in each."""
     named = {entry.communicator.id: entry.communicator for entry in entries}
-    splits: dict[tuple[str, int], list[Entry]] = defaultdict(list)
+    widest = max(named.values(), key=lambda one: (one.nranks or 0, len(one.ranks_started)))
+    splits: dict[tuple[str, int | str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        one = entry.communicator
-        if one.parent in named and one.split is not None and one.ranks_above:
-            splits[one.parent, one.split].append(entry)
-    hosts = {(rank.communicator, rank.rank): rank.host for rank in job.ranks}
+        one, parent = entry.communicator, entry.communicator.parent or widest.id
+        if parent in named and one is not widest and one.ranks_above:  # without a number it is a part for itself
+            splits[parent, one.id if one.split is None else one.split].append(entry)
+    hosts = _Hosts(named, {rank.rank: rank.host for rank in job.ranks if rank.rank is not None}, widest.nranks or 0)
     found: dict[str, Mapping[int, str | None]] = {}
     for (parent, _), parts in splits.items():
         began = {above for part in parts for above in part.communicator.ranks_above.values()}
         rest = set(named[parent].ranks_started) - began
         late = [part for part in parts if part.never]
         for part in late:
-            above = rest if len(late) == 1 and len(rest) == len(part.never) else _in_order(part) & rest
+            above = rest if len(late) == 1 and len(rest) == len(part.never) else _in_order(part, rest)
             if len(above) == len(part.never):
-                found[part.communicator.id] = {rank: hosts.get((parent, rank)) for rank in sorted(above)}
+                found[part.communicator.id] = {rank: hosts.of(parent, rank) for rank in sorted(above)}
     return tuple(entry._replace(above=found.get(entry.communicator.id, {})) for entry in entries)
 
 
-def _in_order(entry: Entry) -> set[int]:
-    """The ranks of the parent that the missing ones have, where the others are in equal steps (0, 2, 4: 6)."""
-    ranks = sorted((int(rank), above) for rank, above in entry.communicator.ranks_above.items())
-    if len(ranks) < _STEPS_SHOW:
+class _Hosts(NamedTuple):
+    """The communicators by name, the hosts of the ranks in the job, and the number of these."""
+
+    named: Mapping[str, Communicator]
+    hosts: Mapping[int, str]
+    size: int
+
+    def of(self, name: str, rank: int) -> str | None:
+        """The host of a rank of a communicator, by its rank in what that was split from, up to one of all ranks."""
+        for _ in range(_DEPTH):
+            one = self.named.get(name)
+            if one is None or one.nranks == self.size:
+                return self.hosts.get(rank) if one is not None else None
+            if one.parent is None or str(rank) not in one.ranks_above:
+                return None
+            name, rank = one.parent, one.ranks_above[str(rank)]
+        return None
+
+
+def _in_order(entry: Entry, rest: AbstractSet[int]) -> set[int]:
+    """The ranks of the parent, of the ``rest``, that the missing ones have, where ranks and those above grow alike.
+
+    Those between the neighbors of a gap, if there are as many; else those at which equal steps of the others point (0,
+    2, 4: 6).
+    """
+    told = sorted((int(rank), above) for rank, above in entry.communicator.ranks_above.items())
+    if len(told) < _STEPS_SHOW or any(a[1] >= b[1] for a, b in pairwise(told)):
         return set()
-    (low, first), (high, last) = ranks[0], ranks[-1]
+    found: set[int] = set()
+    ends = [(-1, -1), *told, (entry.communicator.nranks or 0, max(rest, default=0) + 1)]
+    step = _step(told)
+    for (rank, above), (following, highest) in pairwise(ends):
+        gone = following - rank - 1
+        between = {one for one in rest if above < one < highest}
+        if gone and len(between) != gone and step:
+            first = told[0]
+            between = {first[1] + (rank + n - first[0]) * step for n in range(1, gone + 1)} & rest
+        found |= between if gone and len(between) == gone else set()
+    return found
+
+
+def _step(told: Sequence[tuple[int, int]]) -> int:
+    """By how much the rank in the parent grows from rank to rank; 0 where it does not do so evenly."""
+    (low, first), (high, last) = told[0], told[-1]
     step, left = divmod(last - first, high - low)
-    if left or step <= 0 or any(above != first + (rank - low) * step for rank, above in ranks):
-        return set()
-    return {first + (rank - low) * step for rank in entry.never}
+    return 0 if left or any(above != first + (rank - low) * step for rank, above in told) else step
 
 
 def are_ends_shown(entries: tuple[Entry, ...]) -> bool:

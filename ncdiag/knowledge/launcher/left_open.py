@@ -25,7 +25,7 @@ def _first_open(view: View) -> Communicator | None:
     entries = communicator_account(view.job, view)
     if not are_ends_shown(entries):
         return None
-    return next((entry.communicator for entry in entries if not entry.is_complete), None)
+    return next((entry.communicator for entry in entries if entry.is_open), None)
 
 
 @derived
@@ -35,7 +35,7 @@ def open_text(communicator: Communicator, view: View) -> str:
     Empty where none is missing.
     """
     entries = communicator_account(view.job, view)
-    entry = next((one for one in entries if one.communicator is communicator and not one.is_complete), None)
+    entry = next((one for one in entries if one.communicator is communicator and one.is_open), None)
     if entry is None:
         return ""
     hosts = {host for host in entry.hosts.values() if host is not None}
@@ -58,7 +58,8 @@ def _above(entry: Entry) -> str:
     if not entry.above:
         return ""
     hosts = {host for host in entry.above.values() if host is not None}
-    return f" ({_word(entry.above)} of its parent{f', on {fold_hosts(hosts)}' if hosts else ''})"
+    whole = "the job" if entry.communicator.parent is None else "its parent"
+    return f" ({_word(entry.above)} of {whole}{f', on {fold_hosts(hosts)}' if hosts else ''})"
 
 
 def _ranks(ranks: Iterable[int], communicator: Communicator) -> str:

@@ -7,13 +7,14 @@ that all their ranks completed give way first, and are counted.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from ncdiag.base.spans import Span
 from ncdiag.parsers.nccl_log.lives import LIFE_LIMIT, Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
+from ncdiag.parsers.nccl_log.reading import UNNUMBERED
 
 COMM_LIMIT = 65536
 """Rows of a source."""
@@ -75,14 +76,15 @@ class Ranks:
 class Row:
     """A communicator: its first line, and which of its ranks were seen. ``hosts`` are those of ranks not yet ready.
 
-    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready. ``sizes`` are the ranks by
-    the size that they gave; of a communicator that was shrunk, by their ranks in the parent. ``above`` are the ranks in
-    the parent of those that began, where its lines show them, and ``split`` is the number of the split of the parent.
+    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready. ``aborted`` are those that
+    gave it up before that. ``sizes`` are the ranks by the size that they gave; of a communicator that was shrunk, by
+    their ranks in the parent. ``above`` are the ranks in the parent of those that began, where its lines show them, and
+    ``split`` is the number of the split of the parent.
     """
 
     __slots__ = (
-        "above", "begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "split",
-        "started",
+        "aborted", "above", "begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes",
+        "split", "started",
     )  # fmt: skip
 
     def __init__(self, first: Span) -> None:
@@ -92,7 +94,7 @@ class Row:
         self.nhosts: int | None = None
         self.parent: str | None = None
         self.split: int | None = None
-        self.started, self.ready = Ranks(), Ranks()
+        self.started, self.ready, self.aborted = Ranks(), Ranks(), Ranks()
         self.sizes: dict[int, Ranks] = {}
         self.hosts: dict[int, str] = {}
         self.above: dict[int, int] = {}
@@ -111,9 +113,13 @@ class Row:
             self.sizes.setdefault(init.nranks, Ranks()).add(init.rank if init.of_parent is None else init.of_parent)
             if parent[1] is not None:
                 self.above[init.rank] = parent[1]
-                self.split = int(init.branch.partition(".")[0]) if init.branch is not None else self.split
+                number = (init.branch or "").partition(".")[0]
+                self.split = int(number) if number.isdecimal() else self.split
         if life.ready:
             self.ready.add(init.rank)
+            self.hosts.pop(init.rank, None)
+        elif life.aborted:
+            self.aborted.add(init.rank)
             self.hosts.pop(init.rank, None)
         elif life.started and host is not None and init.rank not in self.ready:
             self.hosts.setdefault(init.rank, host)
@@ -126,11 +132,16 @@ class Row:
         self._time(later.begun_at, later.ready_at)
         self.started.update(later.started)
         self.ready.update(later.ready)
+        self.aborted.update(later.aborted)
         for size, ranks in later.sizes.items():
             self.sizes.setdefault(size, Ranks()).update(ranks)
         self.above |= later.above
         self.split = later.split if self.split is None else self.split
-        self.hosts = {rank: host for rank, host in (later.hosts | self.hosts).items() if rank not in self.ready}
+        self.hosts = {rank: host for rank, host in (later.hosts | self.hosts).items() if not self._has_left(rank)}
+
+    def _has_left(self, rank: int) -> bool:
+        """Is the rank ready, or did it give the communicator up?"""
+        return rank in self.ready or rank in self.aborted
 
     def _describe(self, nranks: int | None, nhosts: int | None, parent: str | None) -> None:
         self.nranks = self.nranks if nranks is None else nranks
@@ -234,17 +245,25 @@ class Account:
         """(process, pointer, life, name) of what the records keep, in the order of their first lines.
 
         NCCL 2.23 and later print no id for a communicator that was split from another: its hash is made of the hash of
-        the parent, the number of the split and the color (init.cc), and so is its name here.
+        the parent, the number of the split and the color (init.cc), and so is its name here. 2.23 does not print the
+        number either: here its colors are counted. Up to 2.20 not even the parent is printed, where the rank is that in
+        the widest communicator of the process.
         """
         lives = [
-            (life.first.line, record.key[:2], pointer, life)
+            (life.first.line, record.key[:2], pointer, life, record.lives.world())
             for record in records for pointer, held in record.lives.all().items() for life in held
         ]  # fmt: skip
+        colors: Counter[tuple[Process, str | None, str]] = Counter()
         latest: dict[tuple[Process, str], tuple[int, str | None, int | None]] = {}
-        for line, process, pointer, life in sorted(lives, key=itemgetter(0)):
-            place = process, life.init.parent or ""
+        for line, process, pointer, life, world in sorted(lives, key=itemgetter(0)):
+            init, place = life.init, (process, life.init.parent or "")
             known = [found for names in (latest, self._names) if (found := names.get(place, _NOWHERE))[0] < line]
-            name = life.name or _name(life, max(known, key=itemgetter(0), default=_NOWHERE)[1:])
+            above: Above = max(known, key=itemgetter(0), default=_NOWHERE)[1:]
+            if init.parent is None and world is not None and init.nranks < world.init.nranks:
+                above = None, world.init.rank
+            if init.comm is None and init.branch is not None and init.branch.startswith(UNNUMBERED):
+                colors[process, init.parent, init.branch] += 1
+            name = life.name or _name(life, above, colors[process, init.parent, init.branch or ""])
             latest[process, pointer] = line, name[0] if name is not None else None, life.init.rank
             yield process, pointer, life, name
 
@@ -274,9 +293,14 @@ def _is_open(life: Life) -> bool:
     return life.started and not life.ready
 
 
-def _name(life: Life, parent: Above) -> Name | None:
-    """The id that a line shows, or that of the parent with the number and the color of the split."""
+def _name(life: Life, parent: Above, count: int) -> Name | None:
+    """The id that a line shows, or that of the parent with the number and the color of the split.
+
+    ``count``: how often the process has come to this color, where the number is unknown.
+    """
     init = life.init
     if init.comm is not None:
         return init.comm, parent
-    return (f"{parent[0]}/{init.branch}", parent) if parent[0] is not None and init.branch is not None else None
+    if parent[0] is None or init.branch is None:
+        return None
+    return f"{parent[0]}/{init.branch}{f'#{count}' if count > 1 else ''}", parent

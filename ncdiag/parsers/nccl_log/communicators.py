@@ -9,7 +9,7 @@ from typing import Any
 from ncdiag.base.spans import Span, span
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.observe import Observation
-from ncdiag.parsers.nccl_log.account import Account, Process
+from ncdiag.parsers.nccl_log.account import Account, Process, Row
 from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 
@@ -20,8 +20,9 @@ LAST_LIMIT = 64
 def communicators(account: Account) -> Iterator[Observation]:
     """The communicators that can be named, in the order of their first lines; a rank that is ready has started."""
     lists: dict[tuple[tuple[int, int], ...], list[int]] = {}  # most have the same ranks
-    # Of splits that all took part in, nobody asks who is missing.
-    asked = {(row.parent, row.split) for row in account.rows.values() if len(row.started) < (row.nranks or 0)}
+    # Of splits that all took part in, and that nothing was split from in part, nobody asks who is missing.
+    partial = [row for row in account.rows.values() if _is_partial(row)]
+    asked, parents = {(row.parent, row.split) for row in partial}, {row.parent for row in partial}
     for name, row in account.rows.items():
         started, ready = (lists.setdefault(ranks.key(), ranks.numbers()) for ranks in (row.started, row.ready))
         values = {
@@ -32,8 +33,12 @@ def communicators(account: Account) -> Iterator[Observation]:
         fields |= {"ranks_started": started, "ranks_ready": ready}
         if row.hosts:
             fields["open_on"] = {str(rank): host for rank, host in sorted(row.hosts.items())}
-        if row.above and (row.parent, row.split) in asked:
-            fields |= {"split": row.split, "ranks_above": {str(rank): row.above[rank] for rank in sorted(row.above)}}
+        is_part = _is_partial(row) if row.split is None else (row.parent, row.split) in asked
+        if row.above and (is_part or name in parents):
+            fields["ranks_above"] = {str(rank): row.above[rank] for rank in sorted(row.above)}
+            fields |= {} if row.split is None else {"split": row.split}
+        if len(row.aborted):
+            fields["ranks_aborted"] = row.aborted.numbers()
         if len(row.sizes) > 1:
             fields["sizes"] = {str(size): fold_ranks(ranks.numbers()) for size, ranks in sorted(row.sizes.items())}
         yield Observation(entity="Communicator", key=(name,), span=row.first, fields=fields, standing="process")
@@ -41,6 +46,11 @@ def communicators(account: Account) -> Iterator[Observation]:
         first = min((row.first for row in account.rows.values()), key=lambda span: span.line)
         fields = {"communicators_unlisted": account.left_out}
         yield Observation(entity="Job", key=(), span=first, fields=fields, standing="process")
+
+
+def _is_partial(row: Row) -> bool:
+    """Did not all ranks of the communicator begin, as far as this source shows?"""
+    return len(row.started) < (row.nranks or 0)
 
 
 class CallsOfRanks:

@@ -32,6 +32,7 @@ class Life(msgspec.Struct):
     state: tuple[str, Span] | None = None
     started: bool = False
     ready: bool = False
+    aborted: bool = False
     thread: int | None = None
     name: tuple[str, tuple[str | None, int | None]] | None = None
     begun_at: float | None = None
@@ -43,8 +44,8 @@ class Life(msgspec.Struct):
         state = (init.state, span) if init.state is not None else None
         started, ready = init.state == "started", init.state == "ready"
         return cls(
-            init, span, state, started=started, ready=ready, thread=thread, begun_at=time if started else None,
-            ready_at=time if ready else None,
+            init, span, state, started=started, ready=ready, aborted=init.aborted, thread=thread,
+            begun_at=time if started else None, ready_at=time if ready else None,
         )  # fmt: skip
 
     def continues(self, held: Life) -> bool:
@@ -61,8 +62,9 @@ class Life(msgspec.Struct):
         """One life of this and what was told of it later."""
         return Life(
             _described(later.init, self.init), self.first, later.state or self.state,
-            started=self.started or later.started, ready=self.ready or later.ready, thread=self.thread,
-            name=self.name or later.name, begun_at=later.begun_at if self.begun_at is None else self.begun_at,
+            started=self.started or later.started, ready=self.ready or later.ready,
+            aborted=self.aborted or later.aborted, thread=self.thread, name=self.name or later.name,
+            begun_at=later.begun_at if self.begun_at is None else self.begun_at,
             ready_at=self.ready_at if later.ready_at is None else later.ready_at,
         )  # fmt: skip
 

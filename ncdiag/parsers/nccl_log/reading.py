@@ -44,8 +44,9 @@ class Init(msgspec.Struct, frozen=True):
     parent: str | None = None
     nhosts: int | None = None
     state: str | None = None
-    branch: str | None = None  # the number and the color of the split of ``parent``, a pointer
+    branch: str | None = None  # the number (or UNNUMBERED) and the color of the split of ``parent``, a pointer
     of_parent: int | None = None  # the rank in the parent that was shrunk
+    aborted: bool = False
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -80,6 +81,8 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 NOTHING = Reading()
+UNNUMBERED = "?"
+"""In place of the number of a split, which NCCL prints since 2.24."""
 
 _GIDS = lazy_regex(
     r"localGid[ =]{0,3}(?P<local_gid>[\da-fA-F:.]{2,45})"
@@ -171,8 +174,9 @@ def _comm(found: re.Match[str]) -> Reading:
         int(found["rank"]), int(found["nranks"]), found["pointer"], named.get("commId"),
         _int(named.get("cudaDev")), nccl_bus_id(int(named["busId"], 16)) if "busId" in named else None,
         named.get("parent"), _int(named.get("nNodes")), state,
-        f"{named['Count']}.{named['color']}" if {"Count", "color"} <= named.keys() else None,
+        f"{named.get('Count', UNNUMBERED)}.{named['color']}" if {"parent", "color"} <= named.keys() else None,
         int(key[1]) if "Shrink" in text and (key := _KEY.search(text)) is not None else None,
+        text.endswith(("Abort START", "Abort COMPLETE")),
     )  # fmt: skip
     told = _told(text, "INFO")[0] if not text.endswith(("Init START", "Init COMPLETE")) else None
     return Reading(init=init, told=told, versions=_init_versions(found["api"], text))

@@ -213,7 +213,11 @@ INITS: dict[str, Init] = {
         Init(0, 8, "0x66", None, 0, BUS, "0x55d0", state="started", branch="1.0"),
     "comm 0x55d0 rank 1 nRanks 16 nNodes 2 localRanks 8 localRank 1 MNNVL 0": Init(1, 16, "0x55d0", nhosts=2),
     "comm 0x55d0 rank 1 nranks 16 cudaDev 0 busId 1b000 - Destroy COMPLETE": Init(1, 16, "0x55d0", None, 0, BUS),
-    "comm 0x55d0 rank 1 nranks 16 cudaDev 0 busId 1b000 - Abort COMPLETE": Init(1, 16, "0x55d0", None, 0, BUS),
+    "comm 0x55d0 rank 1 nranks 16 cudaDev 0 busId 1b000 - Abort COMPLETE": Init(
+        1, 16, "0x55d0", None, 0, BUS, aborted=True
+    ),
+    "ncclCommSplit comm 0x66 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 1b000 parent 0x55d0 color 4 key 0- Init START":
+        Init(0, 8, "0x66", None, 0, BUS, "0x55d0", state="started", branch="?.4"),
 }  # fmt: skip
 
 
