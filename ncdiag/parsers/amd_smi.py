@@ -1,8 +1,10 @@
-"""``amd-smi``: ``list``, ``static`` and ``metric`` (blocks of a GPU by indentation) and ``topology`` (tables).
+"""``amd-smi``: ``list``, ``static`` and ``metric`` (blocks of a GPU by indentation), ``topology``, ``monitor``.
 
 Source of the format: amdsmi, amdsmi_cli/amdsmi_commands.py and amdsmi_logger.py, and its documentation: ``GPU: 0`` with
 ``BDF: ...`` below it, groups in capitals; tables titled ``LINK TYPE TABLE:`` whose rows and columns are PCI addresses.
-The GPUs of a table are numbered in its order, which is that of ``list``. XGMI is RCCL's NVLink: the path is NVL.
+The GPUs of a table are numbered in its order, which is that of ``list``. XGMI is RCCL's NVLink: the path is NVL. The
+columns of ``monitor`` are GFX_UTIL, MEM_UTIL and VRAM_USED up to ROCm 6.3 and GFX%, MEM% and VRAM_USAGE since; since
+ROCm 7, amd-smi alone prints two lines for each GPU.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
@@ -21,7 +24,22 @@ _BDF = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 ANCHOR = (
     r"GPU: \d{1,3}[ \t]*$|(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:[ \t]*$"
     rf"|{_BDF}[ \t]+(?:SELF|XGMI|PCIE)[ \t]+(?:SELF|XGMI|PCIE)"
+    r"|[ \t]*(?:TIMESTAMP[ \t]+)?GPU[ \t]+(?:XCP[ \t]+)?POWER[ \t]|\| AMD-SMI \d"
 )
+_USED = "memory_used_mib"
+_COLUMNS = {
+    "POWER": "power_watts", "PWR_CAP": "power_limit_watts", "GFX_UTIL": "load_percent", "GFX%": "load_percent",
+    "MEM_UTIL": "memory_activity_percent", "MEM%": "memory_activity_percent", "VRAM_USED": _USED, "VRAM_USAGE": _USED,
+}  # fmt: skip
+_CELL = lazy_regex(
+    r"N/A|(?P<number>-?\d+(?:\.\d+)?)(?:/\d+(?:\.\d+)?)? ?(?P<unit>[A-Z]?i?B|W|%|\S?C|MHz|Mb/s)?(?=\s|$)"
+)
+_MIB = {"GB": 1024, "MB": 1}
+_FIRST = (
+    rf"\|\s*(?P<bdf>{_BDF})\s+(?P<name>\S.{{0,60}}?)\s*\|\s*(?P<memory>\d{{1,3}}|N/A) ?%?\s.{{0,40}}?"
+    r"\s(?P<power>\d{1,4})/(?P<limit>\d{1,4}) W\s*\|"
+)
+_SECOND = r"\|\s*(?P<gpu>\d{1,3})\s+\S.{0,60}?\|\s*(?P<load>\d{1,3}) %\s.{0,40}?\s(?P<used>\d{1,7})/\d{1,7} MB\s*\|"
 _ROW = rf"\s*(?P<bdf>{_BDF})\s+(?P<cells>\S.{{0,4000}})$"
 _VALUE = r"(?P<indent>\s*)(?P<name>[A-Z][\w ./-]{0,60}):(?:\s(?P<value>.{0,200}))?$"
 _READ: dict[tuple[str, ...], str] = {
@@ -42,6 +60,44 @@ class _Gpus(Reading):
         self.here: dict[str, Any] | None = None
         self.groups: list[tuple[int, str]] = []
         self.table, self.columns = "", list[str]()
+        self.above: tuple[int, dict[str, Any]] | None = None
+
+    def monitored(self, _: re.Match[str]) -> bool:
+        """A row of `monitor`, below its columns: the last one of a GPU counts, as the command repeats them."""
+        cells = list(_CELL.finditer(self.line))
+        if "POWER" not in self.columns or len(cells) != len(self.columns):
+            return False
+        row = dict(zip(self.columns, cells, strict=True))
+        fields = {
+            field: round(float(row[name]["number"]) * (_MIB.get(row[name]["unit"], 1) if field == _USED else 1))
+            for name, field in _COLUMNS.items()
+            if name in row and row[name]["number"]
+        }
+        number = basics.number(row["GPU"]["number"] or "")
+        if number is not None and row.get("XCP", row["GPU"])["number"] in {row["GPU"]["number"], "0"}:
+            self.gpus[number] = self.index, dict(fields)
+        return True
+
+    def monitor(self, _: re.Match[str]) -> None:
+        """The columns of `monitor`."""
+        self.columns = self.line.split()
+
+    def first(self, found: re.Match[str]) -> None:
+        """The first line of a GPU of the summary."""
+        fields: dict[str, Any] = {"bus_id": bus_id(found["bdf"]), "model": found["name"]}
+        fields |= {"power_watts": int(found["power"]), "power_limit_watts": int(found["limit"])}
+        if found["memory"] != "N/A":
+            fields["memory_activity_percent"] = int(found["memory"])
+        self.above = self.index, fields
+
+    def second(self, found: re.Match[str]) -> bool:
+        """The second line of a GPU of the summary."""
+        if self.above is None:
+            return False
+        (at, fields), self.above = self.above, None
+        loads = {"load_percent": int(found["load"]), _USED: int(found["used"])}
+        self.gpus[int(found["gpu"])] = at, fields | loads
+        return True
 
     def gpu(self, found: re.Match[str]) -> None:
         """The block of a GPU begins."""
@@ -105,6 +161,11 @@ class _Gpus(Reading):
 ROWS = Rows(
     _Gpus,
     Row(r"\s*GPU: (\d{1,3})\s*$", _Gpus.gpu, belongs=not_again),
+    Row(r"[ \t]*(?:TIMESTAMP[ \t]+)?GPU[ \t]+(?:XCP[ \t]+)?POWER[ \t]", _Gpus.monitor),
+    Row(r"\s*\d{1,10}\s+\S", _Gpus.monitored),
+    Row(_FIRST, _Gpus.first),
+    Row(_SECOND, _Gpus.second),
+    Row(r"[|+]"),
     Row(r"(?P<what>[A-Z][A-Z -]{1,40}) TABLE:\s*$", _Gpus.title),
     Row(rf"\s*{_BDF}(?:\s+{_BDF})*\s*$", _Gpus.head),
     Row(_ROW, _Gpus.row),

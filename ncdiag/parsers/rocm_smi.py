@@ -1,4 +1,4 @@
-"""``rocm-smi``: AMD GPUs with their PCI addresses and NUMA nodes, and ``--showtopo``: how they are joined.
+"""``rocm-smi``: AMD GPUs with their load, PCI addresses and NUMA nodes, and ``--showtopo``: how they are joined.
 
 Source of the format: rocm_smi_lib, python_smi_tools/rocm_smi.py (printLog: ``GPU[0]``, two tabs, ``: name: value``;
 printLogSpacer; showWeightTopology, showHopsTopology, showTypeTopology with 12 columns a cell; showNumaTopology).
@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
@@ -24,11 +25,20 @@ _HEADS = (
 )
 ANCHOR = rf"[ \t]*=+ ?(?:{_HEADS}) ?=+[ \t]*$|[ \t]*GPU\[\d{{1,3}}\][ \t]+: \S"
 _VALUE = r"\s*GPU\[(?P<gpu>\d{1,3})\](?: XCP\[\d+\])?\s+: (?P<name>[^:]{1,60}?):\s+(?P<value>\S.{0,200}?)\s*$"
+_NUMBER = lazy_regex(r"\d{1,4}(?:\.\d+)?")
 _ROW = r"\s*GPU(?P<gpu>\d{1,3})\s+(?P<cells>(?:XGMI|PCIE|XXXX|N/A|True|False|\d{1,6})(?:\s.{0,4000})?)$"
+_LOADED = (
+    r"\s*(?P<gpu>\d{1,3})\s.{0,80}?\s(?P<power>\d{1,4}(?:\.\d+)?)W\s.{0,120}?\s(?P<limit>\d{1,4}(?:\.\d+)?)W"
+    r"\s+(?:\d{1,3}|N/A)%?\s+(?P<load>\d{1,3})%\s*$"
+)
+"""``0  2  0x74a1, 28851  45.0 C  312.0W  NPS1, SPX, 0  2105Mhz  900Mhz  0%  auto  750.0W  88%  100%``."""
 _OTHER = r"\s*GPU\[\d{1,3}\]|\s*(?:Device|GPU)\s+\S|\s*\(DID|\s*\d{1,3}\s+\S|WARNING: |\s*ROCM-SMI version"
 _FIELDS = {
     "Card Series": "model", "Card series": "model", "Device Name": "model", "PCI Bus": "bus_id", "Unique ID": "uuid",
-    "(Topology) Numa Node": "numa_node",
+    "(Topology) Numa Node": "numa_node", "GPU use (%)": "load_percent",
+    "Max Graphics Package Power (W)": "power_limit_watts",
+    "GPU Memory Read/Write Activity (%)": "memory_activity_percent",
+    "Average Graphics Package Power (W)": "power_watts", "Current Socket Graphics Package Power (W)": "power_watts",
 }  # fmt: skip
 
 
@@ -65,6 +75,12 @@ class _Gpus(Reading):
             self.gpus.setdefault(gpu, (self.index, {}))
         return bool(self.columns)
 
+    def loaded(self, found: re.Match[str]) -> None:
+        """A row of the concise table."""
+        held = self.gpus.setdefault(int(found["gpu"]), (self.index, {}))[1]
+        held |= {"power_watts": round(float(found["power"])), "power_limit_watts": round(float(found["limit"]))}
+        held["load_percent"] = int(found["load"])
+
     def end(self) -> None:
         """GPUs first."""
         for number, (at, fields) in self.gpus.items():
@@ -88,6 +104,8 @@ def _value(name: str, value: str) -> dict[str, Any]:
         return {}
     if field == "numa_node":
         return {field: int(value)} if value.isdecimal() and len(value) < 5 else {}  # noqa: PLR2004  (-1: unknown)
+    if field.endswith(("_percent", "_watts")):
+        return {field: round(float(value))} if _NUMBER.fullmatch(value) else {}
     return {field: bus_id(value)} if field == "bus_id" else {field: value}
 
 
@@ -103,6 +121,7 @@ ROWS = Rows(
     Row(_VALUE, _Gpus.value),
     Row(r"\s*GPU\d{1,3}(?:\s+GPU\d{1,3})*\s*$", _Gpus.heading),
     Row(_ROW, _Gpus.row),
+    Row(_LOADED, _Gpus.loaded),
     Row(_OTHER),
     Row(basics.is_elision),
 )

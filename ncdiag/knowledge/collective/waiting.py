@@ -20,6 +20,8 @@ _LATE_SHARE = 3
 _IDLE_PERCENT, _IDLE_SHARE = 2, 0.3
 """The largest load of a GPU on which no kernel runs, and the share of its power limit that it stays below."""
 
+_SHOWS = {True: "memory_activity_percent", False: "power_watts"}
+"""What shows that a GPU computes, by whether the use of its memory is known."""
 _ACTIVE_PERCENT, _POWER_SHARE = 15, 0.6
 """The use of the memory, or without it the share of its power limit, from which a GPU surely computes."""
 
@@ -69,12 +71,14 @@ def gpus_computing(host: Host, view: View) -> str | None:
     Empty also where the text says nothing of a job that is slow or hangs: in a job that is well, somebody is always the
     last to enter a collective. None where nothing shows whether busy GPUs wait or compute.
     """
+    for gpu in (one for one in host.gpus if _uses_memory(one)):  # their lines are the first evidence
+        view.note(gpu, _SHOWS[gpu.memory_activity_percent is not None])
     late = late_gpus(view.job, view)
     if late is None:
         return None
     own = [gpu for gpu in host.gpus if gpu in late and gpu.index is not None]
     for gpu in own:
-        view.note(gpu, "memory_activity_percent" if gpu.memory_activity_percent is not None else "power_watts")
+        view.note(gpu, _SHOWS[gpu.memory_activity_percent is not None])
     return fold_ranks(gpu.index for gpu in own if gpu.index is not None)
 
 
@@ -97,9 +101,13 @@ def late_gpus(job: Job, view: View) -> tuple[Gpu, ...] | None:
 
 @derived
 def all_spin(job: Job, view: View) -> bool:
-    """Do all GPUs with a known load wait, without any memory activity, in a job that is not known to make progress?"""
+    """Do all GPUs with a known load wait, in a job that is not known to make progress?
+
+    Without any memory activity, or, in a job that is said to hang, by their power alone.
+    """
     every = _gpus(job)
-    shown = all(gpu.memory_activity_percent is not None and spins(gpu, view) for gpu in every)
+    told = is_said_to_hang(job)
+    shown = all((told or gpu.memory_activity_percent is not None) and spins(gpu, view) for gpu in every)
     went_on = "finished" if is_said_to_hang(job) else "running"  # steps before a hang say nothing of it
     return len(every) >= _FEW and shown and outcome(job, view) not in {"finished", went_on}
 
@@ -110,7 +118,7 @@ def all_compute(job: Job, view: View) -> bool:
     busy = [gpu for gpu in _gpus(job) if not rests(gpu, view)]
     computing = [gpu for gpu in busy if spins(gpu, view) is False and _uses_memory(gpu)]
     for gpu in computing[:1]:
-        view.note(gpu, "memory_activity_percent" if gpu.memory_activity_percent is not None else "power_watts")
+        view.note(gpu, _SHOWS[gpu.memory_activity_percent is not None])
     return bool(busy) and len(computing) == len(busy)
 
 
