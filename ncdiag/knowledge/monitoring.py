@@ -218,14 +218,14 @@ def _latest(report: RasReport) -> RasRank | None:
 
 
 @derived
-def late_pid(report: RasReport, view: View) -> str:
+def behind_pid(report: RasReport, view: View) -> str:
     """The process of the first rank that is behind, or a word for it in a command."""
     late = _latest(report)
     return "<pid>" if late is None else str(late.pid)
 
 
 @derived
-def late_hosts(report: RasReport, view: View) -> str:
+def behind_hosts(report: RasReport, view: View) -> str:
     """The host of the first rank that is behind, ``host 10.12.0.104``, or words for the hosts."""
     late = _latest(report)
     return "the hosts of the ranks that are behind" if late is None or late.node is None else f"host {late.node}"

@@ -23,7 +23,7 @@ _FIELDS = {
     "ran_ms": lazy_regex(r"\bran for (\d{1,18}) milliseconds"),
 }
 _STATE = ("last_enqueued", "last_completed")
-_GAVE_UP = frozenset({"torch-watchdog-timeout", "gloo-timeout"})
+_GAVE_UP = frozenset({"torch-watchdog-timeout", "torchcomms-timeout", "gloo-timeout"})
 _FAILED = "torch-work-failed"
 _SIGNALS = {"torch-dump-own": "own", "torch-dump-signal": "other"}
 _FRAME = "torch-timeout-frame"
