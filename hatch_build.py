@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,16 @@ class Generated(BuildHookInterface):  # type: ignore[type-arg]
         subprocess.run([sys.executable, *arguments], cwd=self.root, env=env, check=True)  # noqa: S603
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Drop the folder once its files are in the wheel."""
+        """Drop the folder once its files are in the wheel, and pack them as tightly as deflate can."""
         if hasattr(self, "_folder"):
             self._folder.cleanup()
+            _pack(Path(artifact_path))
+
+
+def _pack(wheel: Path) -> None:
+    """Write the archive anew at the highest level of deflate, which hatchling has no option for."""
+    packed = wheel.with_suffix(".packed")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            new.writestr(info, old.read(info), compresslevel=9)
+    packed.replace(wheel)

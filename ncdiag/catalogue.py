@@ -333,6 +333,7 @@ def build(folder: Path) -> None:
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "cells": vocabulary.build(),
+        "library-codes": vocabulary.build_codes(),
         "products": products.build(),
         "speech": speech.build(),
         "defects": table.build(),

@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "_compiled"
 """The folder of a wheel's compiled files (`ncdiag.catalogue.build` writes them)."""
 
-PACKED = frozenset({"examples", "explained", "rules-zh", "phrases-zh"})
+PACKED = frozenset({"examples", "explained", "library-codes", "rules-zh", "phrases-zh"})
 """Definitions that a wheel ships compressed by xz: large, and read by `explain` alone or for one language."""
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8

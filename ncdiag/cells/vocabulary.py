@@ -49,17 +49,13 @@ class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     """Objects and reasons by their ids, and all spellings, encoded because an input has few of them.
 
     The key of a spelling is its first word, or its first two (``queue pair``); of one that begins with ``word*``, the
-    first `_STEM` letters and ``*``. ``errnos``: the reasons by their numbers of errno. ``codes``: the names of codes
-    (`UCS_ERR_REJECTED`) in the tables of libraries, each with the index of its table in ``tables`` and its reason.
+    first `_STEM` letters and ``*``. ``errnos``: the reasons by their numbers of errno.
     """
 
     objects: Mapping[str, Named] = {}
     reasons: Mapping[str, str] = {}
     spellings: Mapping[str, msgspec.Raw] = {}
     errnos: Mapping[int, str] = {}
-    codes: Mapping[str, tuple[int, str]] = {}
-    tables: Sequence[tuple[str, str]] = ()
-    """The name of each table of a library, and its file and release."""
 
     @functools.cached_property
     def _stems(self) -> frozenset[str]:
@@ -135,9 +131,30 @@ def build(folder: Path = _FOLDER) -> Vocabulary:
         {key: each.name for key, each in held.reason.items()},
         {key: msgspec.Raw(msgspec.msgpack.encode(each)) for key, each in spellings.items()},
         {number: key for key, each in held.reason.items() for number in each.errnos},
-        {row[0]: (n, row[1]) for n, each in enumerate(held.source) for row in each.says if _CODE.fullmatch(row[0])},
-        [(each.name, each.released) for each in held.source],
     )
+
+
+class Codes(msgspec.Struct, frozen=True):
+    """The codes of libraries by their names (`UCS_ERR_REJECTED`), which `explain` alone reads.
+
+    ``codes`` has the index of the table of each in ``tables`` and its reason; ``tables`` the name of each table, and
+    its file and release.
+    """
+
+    codes: Mapping[str, tuple[int, str]] = {}
+    tables: Sequence[tuple[str, str]] = ()
+
+
+def library_codes() -> Codes:
+    """The codes in the tables of libraries. Raises DefinitionError if the file of reasons is not valid."""
+    return compiled.hold("library-codes", [_FOLDER / REASONS, Path(__file__)], build_codes, Codes)
+
+
+def build_codes() -> Codes:
+    """Read the codes from the file of reasons."""
+    sources = _read(_FOLDER / REASONS, _Reasons).source
+    codes = {row[0]: (n, row[1]) for n, each in enumerate(sources) for row in each.says if _CODE.fullmatch(row[0])}
+    return Codes(codes, [(each.name, each.released) for each in sources])
 
 
 def _key(words: Sequence[str]) -> str:

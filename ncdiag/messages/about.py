@@ -89,7 +89,7 @@ def build() -> Book:
                 following.get(name, ""),
                 complaint.get(name),
             )
-            for name in {*kinds, *of}
+            for name in sorted({*kinds, *of})
         },
     )
 

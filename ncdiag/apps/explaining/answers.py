@@ -14,7 +14,7 @@ from ncdiag.apps.explaining import lines, logs, releases
 from ncdiag.apps.explaining.nearby import message_near
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.cells.reading import UNKNOWN
-from ncdiag.cells.vocabulary import vocabulary
+from ncdiag.cells.vocabulary import library_codes, vocabulary
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.explained import full_matcher
 from ncdiag.nccl import codes, environment, paths, reasons, terms
@@ -324,11 +324,11 @@ def _cuda(text: str) -> Iterator[Answer]:
 
 def _library_codes(text: str) -> Iterator[Answer]:
     """The name of a code in the table of a library (`UCS_ERR_REJECTED`), which says little more than its reason."""
-    words = vocabulary()
-    table, reason = words.codes.get(_SPACE.sub("", text), (-1, ""))
+    known = library_codes()
+    table, reason = known.codes.get(_SPACE.sub("", text), (-1, ""))
     if table >= 0:
-        name, released = words.tables[table]
-        meaning = f"It means: {words.reasons[reason]}." if reason != UNKNOWN else "It does not say why."
+        name, released = known.tables[table]
+        meaning = f"It means: {vocabulary().reasons[reason]}." if reason != UNKNOWN else "It does not say why."
         yield Answer(kind=f"code of {name}", name=text, meaning=meaning, details={"table": released})
 
 
