@@ -116,6 +116,12 @@ def test_what_is_lost_is_said(group: str, name: str) -> None:
     assert not any(words in note for note in taken_off(text)[1])
 
 
+def test_lines_that_each_rank_prints_in_full_are_not_cut() -> None:
+    line = "gpu07:410{n}:420{n} [{n}] NCCL INFO comm 0x55d0c81a{n}f30 rank {n} nranks 8 busId {n}b000 - Init {end}\n"
+    text = "".join(line.format(n=n, end=end) for n in range(8) for end in ("START", "COMPLETE"))
+    assert taken_off(text)[1] == ()
+
+
 def pane(host: str, width: int, length: int | None = None) -> list[str]:
     """A terminal of ``width`` columns with the log of one host, and lines cut at ``length`` columns."""
     lines = [

@@ -15,6 +15,8 @@ _GAP = lazy_regex(r"\s+[|<>]?\s*\Z")
 _STAMP = lazy_regex(r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
 _NCCL = lazy_regex(r"NCCL (?:INFO|WARN)")
 _DIGIT = lazy_regex(r"\d")
+_SHAPED = lazy_regex(r"[0-9a-f]*\d[0-9a-f]*")
+"""Numbers, also hexadecimal ones."""
 _FEWEST = 5
 _EDGES = ("|", "+", "\u2502", "\u250c", "\u251c", "\u2514")
 _MANY = 400
@@ -24,6 +26,7 @@ _NARROW, _WIDE = 20, 500
 _PANES = 4
 _WIDEST = 400
 _CUT_LINES = 3
+_TERMINAL = 60
 _SHARE = 0.9
 
 
@@ -124,20 +127,29 @@ def oldest_first(text: str) -> str | None:
 def cut_in(text: str) -> list[int]:
     """The width of each column in which a terminal cut the lines."""
     divided = panes(text)
-    widths = (cut_at("\n".join(pane), narrowest=_NARROW) for pane in divided) if len(divided) > 1 else ()
+    widths = (_reached(pane, _NARROW)[0] for pane in divided) if len(divided) > 1 else ()
     return [width for width in widths if width]
 
 
-def cut_at(text: str, *, narrowest: int = 60) -> int | None:
-    """The width at which a terminal cut the lines, so that their ends are lost; None if it did not."""
-    lines = text.split("\n")
+def cut_at(text: str) -> int | None:
+    """The width at which a terminal cut the lines, so that their ends are lost; None if it did not.
+
+    It cuts whatever is long: where all lines of that width begin alike, it is the length of what each rank prints.
+    """
+    width, ends = _reached(text.split("\n"), _TERMINAL)
+    return width if width and len({_SHAPED.sub("0", line)[: width // 2] for line in ends}) > 1 else None
+
+
+def _reached(lines: Sequence[str], narrowest: int) -> tuple[int | None, list[str]]:
+    """The width of the longest lines, if nearly all of them end there and several are NCCL's, and these lines."""
     width = max(map(len, lines))
     if not narrowest <= width < _WIDEST:
-        return None
+        return None, []
     ends = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
     of_nccl = sum(_NCCL.search(lines[number]) is not None for number in ends)
     begins = sum(_begins(lines, number + 1) for number in ends)
-    return width if of_nccl >= _CUT_LINES and 4 * begins >= 3 * len(ends) else None
+    is_cut = of_nccl >= _CUT_LINES and 4 * begins >= 3 * len(ends)
+    return width if is_cut else None, [lines[number] for number in ends]
 
 
 def _begins(lines: Sequence[str], number: int) -> bool:
