@@ -118,6 +118,7 @@ def may_differ(name: str, around: str) -> bool:
     return re.search(_ANSWERED_OTHERWISE.get(around, r"(?!)"), conditions) is not None
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "log"), tenth(logs(), name=lambda each: each[0], one_in=4), ids=lambda value: value[:40]
 )

@@ -57,6 +57,6 @@ def said_framework(name: str, view: View) -> str:
     if told is not None:
         return told.value.split()[-1]
     if name in _PRINTED:
-        return next((str(event.fields[name]) for event in view.job.events if event.event == _PRINTED[name][0]), "")
+        return next((str(event.fields[name]) for event in view.events_named(_PRINTED[name][0])), "")
     said = (c.value for c in view.job.contexts if c.kind == "framework-version")
     return next((value.split()[-1] for value in said if value.startswith(f"{name} ")), "")
