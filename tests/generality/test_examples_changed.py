@@ -51,6 +51,11 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("k8s-network-policy", "kubectl_describe_networkpolicy"): "without the description there is no policy to judge",
     ("process-elsewhere", "stacks"): "without the stacks there are no places to compare",
     ("unit-hides-devices", "unit_file"): "without the file there is no unit to judge",
+    ("k8s-pod-not-started", "kubectl_pods"): "without the list no pod is shown that does not run",
+    ("socket-filter-rejects", "firewalld"): "to the store it is judged where a filter of its host is shown",
+    ("nvlink-imex-down", "imex_channels"): "without the list no channel is known to lack",
+    ("nvlink-imex-down", "systemctl"): "without the service nothing is said of the daemon",
+    ("collective-gpus-wait", "nvidia_smi"): "only the table shows what the GPUs draw",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""
 

@@ -240,19 +240,6 @@ def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Pl
     return found
 
 
-@derived
-def ranks_came_up(event: Event, view: View) -> bool:
-    """Did a rank finish its setup, and not above this line in the same source, as one of an earlier attempt?"""
-    at = place(event)
-    for rank in view.job.ranks:
-        ready = place(rank, "state") if rank.state == "ready" else None
-        is_above = at is not None and ready is not None and ready[0] == at[0] and ready[1] < at[1]
-        if rank.state == "ready" and not is_above:
-            view.note(rank)
-            return True
-    return False
-
-
 class Marks(msgspec.Struct, frozen=True):
     """Line numbers, in ascending order by source, at which programs started, continued, served and ended normally.
 

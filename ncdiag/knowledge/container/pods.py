@@ -68,7 +68,7 @@ def stays_down(event: Event, view: View) -> bool:
 def listed_trouble(event: Event, view: View) -> str:
     """``The pod train-worker-1 does not run: kubectl lists it as Pending``, for the first such pod of the job."""
     found = troubled_pods(view.job, view)
-    if not found or found[0] is not event:
+    if not found or found[0].order != event.order:
         return ""
     states = ", ".join(dict.fromkeys(map(_state, found)))
     if len(found) == 1:

@@ -12,7 +12,7 @@ from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import has_ready_rank
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, SLURM_PROGRAMS
-from ncdiag.facts.vocabulary.outcome import is_open_failure, ranks_came_up
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.reasons import error_name
 
@@ -32,11 +32,11 @@ _FEW_CORES = "torch-dataloader-cores-few"
 
 @derived_of("binding-refused")
 def binds_no_rank(event: Event, view: View) -> bool | None:
-    """Is the process that could not be bound no rank of the job? True where a rank became ready afterwards.
+    """Is the process that could not be bound no rank of the job? True where a rank is ready.
 
     numactl and taskset do not say what they were to start: None unless a launch line calls one of them.
     """
-    if ranks_came_up(event, view):
+    if has_ready_rank(view.job, view):
         return True
     if not _TOOLS.search(event.text) or any(_CALLS_TOOL.search(launch.text or "") for launch in view.job.launches):
         return False

@@ -162,7 +162,7 @@ def is_cuda_memory_failure(event: Event, view: View) -> bool | None:
     needs memory as well: on a GPU that is shown as full, "not initialized" is a lack of it.
     """
     if event.event in PRINTED and _NO_HANDLE.search(event.text):
-        return bool(view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view)))
+        return view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view))
     if not _is(event, view, "cudaErrorMemoryAllocation") or is_cumem_host_failure(event, view):
         return False
     return not _pins(event) or view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view))

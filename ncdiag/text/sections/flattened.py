@@ -52,7 +52,8 @@ def _parts(line: Line) -> Iterator[Line]:
     for sign, fewest, row in _TOOLS:
         if sign in text and len(text) <= LIMIT and "NCCL" not in text:
             starts = [found.end() for found in row.finditer(text)]
-            if len(starts) >= fewest:
+            is_begun = row.match(f" {text.lstrip()}") is not None  # what a log puts in front is no row
+            if len(starts) >= fewest + (not is_begun):
                 for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
                     yield msgspec.structs.replace(line, text=text[start:end].rstrip())
                 return
