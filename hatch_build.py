@@ -25,7 +25,7 @@ class Generated(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = tempfile.TemporaryDirectory()
         compiled, page = Path(self._folder.name, "compiled"), Path(self._folder.name, "ncdiag.1")
         self._run("-m", "ncdiag.catalogue", "build", str(compiled))
-        self._run("-m", "tools.man", str(page))  # as a module: the root is found also where pip hides an editable install
+        self._run("-m", "tools.man", str(page))  # a module: as a script it finds no ncdiag where pip hides this tree
         for path in compiled.glob("*.msgpack*"):
             build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
         build_data["shared_data"][str(page)] = "share/man/man1/ncdiag.1"

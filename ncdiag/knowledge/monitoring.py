@@ -161,8 +161,7 @@ def _first_left(report: RasReport) -> RasRank | None:
 @derived
 def left_pid(report: RasReport, view: View) -> str:
     """The process of the first rank that left, or a word for it in a command."""
-    first = _first_left(report)
-    return "<pid>" if first is None else str(first.pid)
+    return _pid(_first_left(report))
 
 
 @derived
@@ -170,6 +169,10 @@ def left_host(report: RasReport, view: View) -> str:
     """The address of the host of the first rank that left, or words for it."""
     first = _first_left(report)
     return "of that rank" if first is None or first.node is None else first.node
+
+
+def _pid(rank: RasRank | None) -> str:
+    return "<pid>" if rank is None else str(rank.pid)
 
 
 def _silent(report: RasReport) -> list[RasProblem]:
@@ -207,7 +210,7 @@ def counts_hold(report: RasReport, view: View) -> bool:
     return held
 
 
-def _latest(report: RasReport) -> RasRank | None:
+def _first_behind(report: RasReport) -> RasRank | None:
     """The first listed rank that the others wait for."""
     for problem in _lags(report):
         least = min(share.operation or 0 for share in problem.shares)
@@ -220,14 +223,13 @@ def _latest(report: RasReport) -> RasRank | None:
 @derived
 def behind_pid(report: RasReport, view: View) -> str:
     """The process of the first rank that is behind, or a word for it in a command."""
-    late = _latest(report)
-    return "<pid>" if late is None else str(late.pid)
+    return _pid(_first_behind(report))
 
 
 @derived
 def behind_hosts(report: RasReport, view: View) -> str:
     """The host of the first rank that is behind, ``host 10.12.0.104``, or words for the hosts."""
-    late = _latest(report)
+    late = _first_behind(report)
     return "the hosts of the ranks that are behind" if late is None or late.node is None else f"host {late.node}"
 
 

@@ -114,27 +114,27 @@ def _in_order(entry: Entry, rest: AbstractSet[int]) -> set[int]:
     Those between the neighbors of a gap, if there are as many; else those at which equal steps of the others point (0,
     2, 4: 6).
     """
-    told = sorted((int(rank), above) for rank, above in entry.communicator.ranks_above.items())
-    if len(told) < _STEPS_SHOW or any(a[1] >= b[1] for a, b in pairwise(told)):
+    places = sorted((int(rank), above) for rank, above in entry.communicator.ranks_above.items())
+    if len(places) < _STEPS_SHOW or any(a[1] >= b[1] for a, b in pairwise(places)):
         return set()
     found: set[int] = set()
-    ends = [(-1, -1), *told, (entry.communicator.nranks or 0, max(rest, default=0) + 1)]
-    step = _step(told)
+    ends = [(-1, -1), *places, (entry.communicator.nranks or 0, max(rest, default=0) + 1)]
+    step = _step(places)
     for (rank, above), (following, highest) in pairwise(ends):
         gone = following - rank - 1
         between = {one for one in rest if above < one < highest}
         if gone and len(between) != gone and step:
-            first = told[0]
+            first = places[0]
             between = {first[1] + (rank + n - first[0]) * step for n in range(1, gone + 1)} & rest
         found |= between if gone and len(between) == gone else set()
     return found
 
 
-def _step(told: Sequence[tuple[int, int]]) -> int:
+def _step(places: Sequence[tuple[int, int]]) -> int:
     """By how much the rank in the parent grows from rank to rank; 0 where it does not do so evenly."""
-    (low, first), (high, last) = told[0], told[-1]
+    (low, first), (high, last) = places[0], places[-1]
     step, left = divmod(last - first, high - low)
-    return 0 if left or any(above != first + (rank - low) * step for rank, above in told) else step
+    return 0 if left or any(above != first + (rank - low) * step for rank, above in places) else step
 
 
 def are_ends_shown(entries: tuple[Entry, ...]) -> bool:
