@@ -30,6 +30,7 @@ _SOURCE = lazy_regex(r'source (?:NOT )?address="([^"]{3,60})"')
 _NARROW = lazy_regex(r"\b(?:service|port|protocol|icmp-block|icmp-type|source-port|forward-port) \w+=")
 """What makes a rich rule one for a part of the traffic (firewalld.richlanguage(5))."""
 _PORT = lazy_regex(r'port port="([^"]{1,20})"')
+_TCP = lazy_regex(r"([0-9]{1,5}(?:-[0-9]{1,5})?)/tcp$")
 _LIMIT = 2000
 
 
@@ -98,7 +99,7 @@ def _filter(zones: Sequence[tuple[int, dict[str, str], list[str]]]) -> dict[str,
 
 
 def _tcp_ports(values: dict[str, str]) -> Iterator[str]:
-    return (port.removesuffix("/tcp") for port in values.get("ports", "").split() if port.endswith("/tcp"))
+    return (found[1] for port in values.get("ports", "").split() if (found := _TCP.match(port)))
 
 
 def _allowed(rules: Sequence[str]) -> Iterator[str]:

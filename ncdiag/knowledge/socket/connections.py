@@ -120,7 +120,7 @@ def _admits(ports: tuple[str, ...], event: Event) -> bool:
     if event.event not in STORE_UNREACHED or not isinstance(port, int):
         return False
     ranges = (text.partition("-") for text in ports)
-    return any(int(low) <= port <= int(high or low) for low, _, high in ranges if low.isdecimal())
+    return any(int(low) <= port <= int(high or low) for low, _, high in ranges)
 
 
 def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> bool:
