@@ -16,7 +16,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]
 SECRET = "s3cr3tValue9"  # noqa: S105  (planted)
 SECRETS = {"NCCL_API_TOKEN": SECRET, "NCCL_NET_PLUGIN": f"x --password {SECRET}", "OMPI_MCA_u": f"tcp://kim:{SECRET}@h"}
-TIMES = {"listening_ports", "mounts", "provenance", "gpus", "complete", "oom_kills", "cpu_throttled"}
+TIMES = {"listening_ports", "mounts", "provenance", "gpus", "complete", "oom_kills", "cpu_throttled", "examined_at"}
 """Fields of a host that change between two looks, or that take NVML."""
 
 

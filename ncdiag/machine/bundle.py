@@ -86,6 +86,7 @@ _ANSWERS: dict[str, Any] = {
     "process": int | None,
     "user id": int | None,
     "clock status": int | None,
+    "time": float | None,
 }
 """The questions of `ncdiag.machine.tree.Tree.ask`, with the types of their answers."""
 
@@ -197,10 +198,13 @@ def _unpacked(members: dict[str, bytes], path: str | Path) -> Bundle:
         msgspec.structs.replace(library, log=members.get(f"nccl/{number}.log", b"").decode("utf-8", "replace"))
         for number, library in enumerate(manifest.libraries)
     ]
+    answers = _checked(manifest.answers, path)
+    if manifest.replies:
+        answers.setdefault("time", manifest.started)
     recorded = Recorded(
         host=manifest.host, replies=manifest.replies, files=files, folders=manifest.folders, links=manifest.links,
         present=manifest.present, refused=manifest.refused, failures=manifest.failures,
-        answers=_checked(manifest.answers, path), outputs=outputs,
+        answers=answers, outputs=outputs,
     )  # fmt: skip
     return Bundle(manifest=manifest, recorded=recorded)
 

@@ -77,7 +77,8 @@ def _machine(lines: tuple[str, ...], name: str) -> Recorded:
         )
         msg = f"cannot read {name}: it has format {version}, but this ncdiag reads format {FORMAT}; {hint}"
         raise InputError(msg)
-    made = Recorded(host=(rest.split() or [name])[0].split(".", 1)[0])
+    words = rest.split()
+    made = Recorded(host=(words or [name])[0].split(".", 1)[0])
     told: dict[str, list[str]] = {}
     for what, key, body in _parts(lines[1:]):
         _take(made, what, key.lstrip("/") if what != "command" else key, body)
@@ -85,6 +86,7 @@ def _machine(lines: tuple[str, ...], name: str) -> Recorded:
     pairs = (line.partition("=") for line in told.get("environment", ()))
     made.answers |= {
         "process": None,
+        "time": int(words[1][:12]) if len(words) > 1 and words[1].isdecimal() else None,
         "environment": kept({variable: value for variable, equals, value in pairs if equals}),
         "NCCL libraries": told.get("libraries", []),
         "NCCL plugins": told.get("plugins", []),

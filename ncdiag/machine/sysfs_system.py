@@ -6,6 +6,7 @@ Documentation/networking/proc_net_tcp.rst, include/uapi/linux/timex.h.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -47,7 +48,10 @@ def idle(tree: Tree) -> Iterator[Observation]:
 
 
 def clock(tree: Tree) -> Iterator[Observation]:
-    """Whether the kernel's clock is synchronised, as reported to the kernel by NTP and PTP daemons."""
+    """The time, and whether the kernel's clock is synchronised, as reported to it by NTP and PTP daemons."""
+    now = tree.ask("time", time.time)
+    if isinstance(now, int | float):
+        yield tree.fact("clock", "Host", text="", line=0, examined_at=float(now))
     status = tree.ask("clock status", clock_status)
     if isinstance(status, int):
         text = f"adjtimex: status {status:#x}"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bare_node import Run
@@ -99,3 +103,24 @@ def test_the_command_prints_both(ncdiag: Run, program_text: str, script_text: st
     for wrong in (["collect"], ["collect", "--python", "--script"]):
         done = ncdiag(*wrong)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(("hours", "is_old"), [(30, True), (9, False)])
+def test_a_kill_long_before_the_collection_is_old(
+    tmp_path: Path, ncdiag: Callable[..., Any], hours: int, is_old: bool
+) -> None:
+    """Somebody who looks in the morning may look for what ended a job at night."""
+    collected = 1763762702
+    moment = datetime.fromtimestamp(collected - hours * 3600, timezone.utc).isoformat(timespec="seconds")
+    stamp = moment.replace("+00:00", ",000000+00:00")
+    (tmp_path / "n1.txt").write_text(f"""\
+# ncdiag 1 n1 {collected}
+$ dmesg --time-format iso
+{stamp} Out of memory: Killed process 4127 (python3) total-vm:81234kB, anon-rss:7123kB
+
+# ncdiag status 0
+# ncdiag end
+""")
+    report = json.loads(ncdiag("triage", "n1.txt", "--format", "json", cwd=tmp_path).stdout)
+    assert (report["summary"]["root_cause"] == "oom-killed") != is_old
+    assert ("failure-survived" in {finding["name"] for finding in report["findings"]}) == is_old

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,9 @@ def test_this_process_and_its_group() -> None:
 
 
 def test_the_state_of_the_clock() -> None:
-    [found] = list(sysfs_system.clock(Tree(Path("/"), "here")))
+    before = time.time()
+    now, found = list(sysfs_system.clock(Tree(Path("/"), "here")))
+    assert before <= now.fields["examined_at"] <= time.time()
     assert isinstance(found.fields["clock_synchronized"], bool)
     told = [
         [o.fields["clock_synchronized"] for o in sysfs_system.clock(ReplayedTree(Recorded(host="n1", answers=a), "x"))]

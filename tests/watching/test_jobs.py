@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +151,20 @@ def test_what_cannot_be_asked_of_other_hosts_is_a_sentence(ncdiag: Run, started:
     assert (nameless.returncode, pushed.returncode) == (2, 2)
     assert b"does not name its job" in nameless.stderr
     assert b"the hosts need an installed ncdiag" in pushed.stderr
+
+
+@pytest.mark.parametrize(("age", "root"), [(86400 / 4, "job-process-held"), (-1, "oom-killed")])
+def test_a_kill_counts_only_since_the_job_began(
+    ncdiag: Run, started: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float, root: str
+) -> None:
+    """A stand-in for dmesg prints a kill of some hours before the job began, or one of a process of the job."""
+    started("wait", "stop", SLURM_JOB_ID="812002")
+    when = datetime.fromtimestamp(time.time() - age, timezone.utc).isoformat(timespec="microseconds").replace(".", ",")
+    line = f"{when} Out of memory: Killed process 4127 (python3) total-vm:81234kB, anon-rss:7123kB"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "dmesg").write_text(f"#!/bin/sh\necho '{line}'\n")
+    (tmp_path / "bin" / "dmesg").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    report = checked(ncdiag, "--job", "812002", "--stacks", "never")
+    assert report["summary"]["root_cause"] == root
+    assert ("oom-killed" in {finding["name"] for finding in report["findings"]}) == (root == "oom-killed")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from ncdiag.apps.watching.job import descendants
 from ncdiag.apps.watching.stacks import Mode, Stacks, environment, take
@@ -23,7 +25,8 @@ from ncdiag.text import Reading, TextSource, read_source
 AUTO = "auto"
 """The word for the only job of this host."""
 _EXAMINED = "{count} processes of the job {name} on this host were examined at {since}"
-"""The catalogue has it as ``job-examined``."""
+_STARTED = "; the oldest started at {started}"
+"""The catalogue has both as ``job-examined``."""
 _SLURM = "SLURM_JOB_ID="
 _SHOWN = 8
 """Maximum number of jobs that an error names."""
@@ -87,12 +90,27 @@ def _writes(place: Path, files: Collection[tuple[int, int]]) -> bool:
 
 def examined(machine: Machine, name: str, pids: list[int], mode: Mode) -> tuple[Machine, Stacks]:
     """The machine with what the processes of a job on it do now: states, stacks, and the use of the GPUs."""
-    since = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
-    states = [_EXAMINED.format(count=len(pids), name=name, since=since), *standing(pids)]
+    told = _EXAMINED.format(count=len(pids), name=name, since=_stamp(time.time()))
+    started = _oldest(pids)
+    head = told if started is None else told + _STARTED.format(started=_stamp(started))
+    states = [head, *standing(pids)]
     taken = take(pids, mode)
     texts = {"/proc": "\n".join([*states, ""]), "py-spy dump": taken.text, "NVML": use()}
     readings = tuple(_read(source, text, machine.host) for source, text in texts.items() if text)
     return msgspec.structs.replace(machine, examined=readings), taken
+
+
+def _stamp(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment, timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _oldest(pids: Iterable[int]) -> float | None:
+    """When the oldest of the processes started, in seconds since 1970; None if all have ended or cannot be read."""
+    starts = []
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            starts.append(psutil.Process(pid).create_time())
+    return min(starts, default=None)
 
 
 def _read(source: str, text: str, host: str) -> Reading:

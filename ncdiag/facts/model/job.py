@@ -98,7 +98,8 @@ class Host(Fact, frozen=True, kw_only=True):
     ``process_cpus`` are the processors that certain processes may use. ``numa_without_memory`` are the NUMA nodes that
     have processors and no memory.
 
-    Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
+    Clock and software: ``examined_at`` is the time in seconds since 1970 at which ncdiag looked at the host.
+    ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
     ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``). ``files`` are paths of libraries
     and XML files that listings show outside of containers, ``mapped_files`` of libraries that listings show in the
@@ -171,6 +172,7 @@ class Host(Fact, frozen=True, kw_only=True):
     cpu_throttled: Annotated[float | None, GREATEST] = None
     own_namespaces: tuple[str, ...] | None = None
     clock_synchronized: bool | None = None
+    examined_at: float | None = None
     clock_offset_seconds: float | None = None
     rdma_core_version: str | None = None
     ofed_version: str | None = None

@@ -17,6 +17,7 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.ages import is_outdated
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
@@ -299,7 +300,7 @@ def _greetings(job: Job) -> list[Place | None]:
 @derived
 def is_elsewhere(event: Event, view: View) -> bool:
     """Does the line belong to another time than the job, to a host that the job did not use, or to a system service?"""
-    if event.event in _CRASHED and is_service(event, view):
+    if (event.event in _CRASHED and is_service(event, view)) or is_outdated(event, view):
         return True
     host = view.host(event.host)
     if host is not None and is_in_job(host, view) is False:

@@ -6,7 +6,8 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.knowledge.launcher.silence import EXAMINED, processes, states
+from ncdiag.facts.vocabulary.ages import EXAMINED
+from ncdiag.knowledge.launcher.silence import processes, states
 
 _TEST = lazy_regex(r"(?:^|/)[a-z_]{3,20}_perf(?:_mpi)?$")
 

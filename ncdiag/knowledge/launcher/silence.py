@@ -10,6 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Event, Job, StackDump
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.ages import EXAMINED
 from ncdiag.facts.vocabulary.communicators import is_stuck
 from ncdiag.facts.vocabulary.outcome import outcome
 from ncdiag.facts.vocabulary.stack_spots import spot_of
@@ -17,7 +18,7 @@ from ncdiag.knowledge.launcher.ends import RUN_ENDED, moment, rank_of
 from ncdiag.knowledge.launcher.progress import progress
 from ncdiag.messages.vocabulary.phases import phase
 
-RUN_SILENT, PROCESS_STATE, EXAMINED = "run-silent", "process-state", "job-examined"
+RUN_SILENT, PROCESS_STATE = "run-silent", "process-state"
 _STATES = {
     "T": "is stopped", "t": "is held by a debugger", "D": "cannot be interrupted", "Z": "has ended and is a zombie",
     "R": "runs", "S": "sleeps", "I": "sleeps",

@@ -6,6 +6,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.ages import is_outdated
 from ncdiag.facts.vocabulary.comparisons import raises_own
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
@@ -104,6 +105,8 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
     By the kernel's own message, or by signal 9 where the control group counts such ends. None for a signal 9 where
     neither the control group's count nor the kernel log was shown.
     """
+    if is_outdated(event, view):
+        return False
     if event.event in {"oom-kill", "container-oom-killed"}:
         return True
     killed = event.fields.get("signal") == _SIGKILL or event.fields.get("exit_code") in _KILLED
