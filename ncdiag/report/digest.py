@@ -69,8 +69,8 @@ def complained(report: Report) -> list[str]:
     """What goes wrong if its cause is unknown; in a person's words if the input does not show it."""
     verdict = report.summary.verdict
     if verdict == "complaint-nothing-seen":
-        shown = [found for found in report.complaints if found.told]
-        return [say("You wrote: {text}", text=cut(found.text, LIST_LIMIT)) for found in shown[:SHOWN_ASKS]]
+        shown = dict.fromkeys(cut(found.text, LIST_LIMIT) for found in report.complaints if found.told)
+        return [say("You wrote: {text}", text=text) for text in list(shown)[:SHOWN_ASKS]]
     if verdict != "failed-cause-not-here":
         return []
     titles = {finding.title for finding in report.findings}

@@ -248,7 +248,7 @@ class Complaint(Fact, frozen=True, kw_only=True):
         "gpus-idle", "pauses", "falls-off", "with-more-gpus", "elsewhere", "reading", "start", "gpu-lost",
         "needs-reboot", "gpu-unseen", "above-a-size", "unsteady", "wrong-with-several", "from-a-number", "epoch-end",
         "validating", "saving", "at-random", "one-slow-gpu", "less-than-elsewhere", "rdma-unseen", "second-step",
-        "on-one-rank", "one-slow-host", "data-dependent", "each-alone",
+        "on-one-rank", "one-slow-host", "data-dependent", "each-alone", "gpus-unused",
     ] | None = None  # fmt: skip
     is_past: bool = False
     told: bool = True

@@ -32,6 +32,33 @@ _SEES = (
     r"|shows? up|showed up|shows up|appears?|counts?|enumerates?|brings? up|exposes?|hands? out)\b"
 )
 
+_ONE = (
+    r"(?:first |single |a single |one |1 |<few> )(?:(?:out )?of (?:the |my |our |its |these )?(?:\w+ ){0,2}?)?<gpu>"
+    r"|(?:gpu|cuda|device)[ :#]{0,2}\d\b"
+)
+_USES = (
+    r"(?:us(?:es?|ed|ing)|utili[sz](?:es?|ed|ing)|occup(?:y|ies|ied)|(?:runs?|running|trains?|training|works?"
+    r"|computes?) on)"
+)
+_AT_WORK = (
+    r"(?:used|utili[sz]ed|in use|busy|active|work\w*|loaded|occupied|running|computing|at (?:9\d|100) ?%"
+    r"|doing|trained on|allocated)"
+)
+_IDLE = (
+    r"(?:is|are|was|were|stays?|remains?|sits?|at|shows?|have|has|with) (?:\w+ ){0,2}?(?:idle|idling|unused|empty"
+    r"|not (?:\w+ )?(?:used|utili[sz]ed|doing|working|active|busy)|0 ?%|0 ?mi?b|doing nothing|nothing)"
+)
+_ALONE = (
+    r"\b(?:each|every|per) (?:process|rank|task|worker|node|pod|job)|\b(?:if|when|with|while|as long as|once)"
+    r"(?: i| we)?(?: \w+)? (?:only|just|one|a single)\b|(?:works?|worked) (?:fine|well)|\bfine\b|no problem"
+    r"|as expected|should"
+    r"|does not (?:happen|occur|appear)"
+)
+_OTHERS = (
+    r"\b(?:[2-9]|\d\d)\b|two|three|four|five|six|eight|ten|sixteen|\ball\b|both|others?|rest|remaining|instead"
+    r"|although|though|despite|multi\S*|multiple|ddp|fsdp|distributed|torchrun|accelerate|deepspeed|why|parallel"
+)
+
 FORMS = (
     Form(
         "gpu-lost", "crashes", ("fails", "crashes", "hangs"),
@@ -104,6 +131,29 @@ FORMS = (
                 r"|invisible|absent)",
                 _NOT_GPUS,
             ),
+        ),
+    ),
+    Form(
+        "gpus-unused", "not-used", ("not-used", "slow"),
+        (
+            Way(rf"(?:only|just|merely) (?:the |my )?(?:{_ONE}|one of them)",
+                rf"(?:is|are|was|were|gets?|being|does|seems? to be) (?:\w+ ){{0,2}}?{_AT_WORK}", _ALONE, _OTHERS),
+            Way("",
+                rf"{_USES} (?:only|just|always|merely) (?:on )?(?:the |my )?(?:{_ONE})"
+                rf"|(?:only|just|always|merely) (?:ever )?{_USES} (?:the |my )?(?:{_ONE})"
+                rf"|{_USES} (?:\w+ )?(?:one|1|a single) (?:\w+ )?<gpu> (?:instead of|rather than|although|even though"
+                r"|despite|out of)"
+                r"|(?:only|just) (?:one|1|a single|the first) process (?:is |was |gets |ever )?(?:runs?|starts?|started"
+                r"|launched|running|created|spawned)",
+                _ALONE, _OTHERS),
+            Way(r"(?:the |all |my )?(?:others?|rest|remaining|second|last|all but (?:the first|one)"
+                r"|gpus? [1-9](?: ?(?:-|to|and|,|\u2013) ?\d)*)(?: (?:\w+ )?<gpu>)?",
+                _IDLE, rf"{_ALONE}|\bhang|\bhung|stuck|wait|nics?\b|ports?\b|nodes?\b|hosts?\b|\bmemory usage|loss",
+                r"gpus?|cards?"),
+            Way("",
+                r"(?:does|do|did|is|will|never|can)(?: not|n't)? (?:\w+ )?(?:us(?:e|es|ing)|utili[sz]\w+) "
+                r"(?:all|both|the (?:other|second|rest)|more than (?:one|1)|multiple|every) (?:\w+ ){0,3}?<gpu>",
+                rf"{_ALONE}|how", r"not|n't|never"),
         ),
     ),
     Form(
