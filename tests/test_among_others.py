@@ -56,6 +56,37 @@ Root Cause (first observed failure):
   exitcode  : 1 (pid: 48113)
   error_file: <N/A>
 """
+OUTPUTS = """\
+$ nvidia-smi -L
+GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-5c1d2e3f-1111-2222-3333-444455556666)
+GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-5c1d2e3f-1111-2222-3333-444455556667)
+$ ip -br addr
+lo               UNKNOWN        127.0.0.1/8 ::1/128
+eno1             UP             10.7.0.14/16
+ib0              UP             10.8.0.14/16
+$ ibstat
+CA 'mlx5_0'
+\tCA type: MT4123
+\tNumber of ports: 1
+\tFirmware version: 20.35.1012
+\tHardware version: 0
+\tNode GUID: 0x1070fd0300ab1234
+\tSystem image GUID: 0x1070fd0300ab1234
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 200
+\t\tBase lid: 37
+\t\tLMC: 0
+\t\tSM lid: 1
+\t\tCapability mask: 0x2651e848
+\t\tPort GUID: 0x1070fd0300ab1234
+\t\tLink layer: InfiniBand
+$ df -h /dev/shm
+Filesystem      Size  Used Avail Use% Mounted on
+tmpfs           504G     0  504G   0% /dev/shm
+"""
+"""What tools print of a host that lacks nothing."""
 AROUND: dict[str, Callable[[str], str]] = {
     "a mail": lambda log: (
         "Hi all,\n\nour job on two nodes fails since this morning, and nothing was changed on our "
@@ -71,6 +102,12 @@ AROUND: dict[str, Callable[[str], str]] = {
         f"```\n{log}```\nTom  10:15\nno idea, did you change anything?\n"
     ),
     "a prompt": lambda log: f"anna@login2:~/run$ tail -n 40 slurm-81234.out\n{log}anna@login2:~/run$ \n",
+    "tools' outputs above": lambda log: f"{OUTPUTS}\n{log}",
+    "tools' outputs below": lambda log: f"{log}\n{OUTPUTS}",
+    "a German mail": lambda log: (
+        "Hallo zusammen,\n\nseit heute bricht unser Training auf zwei Knoten ab, geändert haben wir nichts. Das Ende "
+        f"der Ausgabe:\n\n{log}\nViele Grüße\nAnna\n"
+    ),
     "another host's log": lambda log: (
         "The job does not run on two nodes. Output of the first node:\n"
         f"```\n{OTHER_HOST}```\nand of the second node:\n```\n{log}```\n"

@@ -19,10 +19,14 @@ _ENOUGH = 2
 
 
 class Language(msgspec.Struct, frozen=True):
-    """A language in Latin letters: its small words, and the patterns of complaints by their kind."""
+    """A language in Latin letters: its small words, and the patterns of complaints by their kind.
+
+    ``letters``: those that count as a small word, as English has none of them.
+    """
 
     small: frozenset[str]
     complaints: tuple[tuple[str, str], ...]
+    letters: str
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,6 +38,7 @@ _LANGUAGES = (
         _words(
             "der das dem den und ist sind nicht kein keine ein eine einer einen einem seit beim auf mit nach bei wird"
             " wenn ich wir zu von aber nur auch noch unser unsere mein meine mehr im zwei zwischen alle"
+            " folgende folgenden"
         ),
         (
             (
@@ -43,9 +48,13 @@ _LANGUAGES = (
             ("slow", r"langsam\w*|zu\slange|bricht\sein"),
             (
                 "fails",
-                r"fehl\w*|abgestürzt|stürzt|(?:funktioniert|geht|startet)\s(?:\w+\s){0,2}nicht|abgebrochen",
+                (
+                    r"fehl\w*|abgestürzt|stürzt|(?:funktioniert|geht|startet|läuft|laufen|kommt)\s(?:\w+\s){0,2}nicht"
+                    r"|abgebrochen|(?:bricht|brechen)\s(?:\S+\s){0,6}ab"
+                ),
             ),
         ),
+        "äöüß",
     ),
     Language(
         _words(
@@ -60,6 +69,7 @@ _LANGUAGES = (
                 r"[ée]chou\w*|[ée]chec\w*|erreurs?|plant\w*|ne\s(?:marche|fonctionne|d[ée]marre)\w*\spas|impossible",
             ),
         ),
+        "àâçèêëîïôùûœé",
     ),
     Language(
         _words(
@@ -71,6 +81,7 @@ _LANGUAGES = (
             ("slow", r"lent[oa]s?|lentitud|despacio|tarda\w*"),
             ("fails", r"fall[aoó]\w*|errores|error|no\s(?:funciona|arranca|conecta|puede)\w*"),
         ),
+        "ñáíóú¿¡é",
     ),
     Language(
         _words(
@@ -82,6 +93,7 @@ _LANGUAGES = (
             ("slow", r"lent[oa]s?|lentidão|demora\w*"),
             ("fails", r"falh\w+|erros?|não\s(?:funciona|inicia|conecta)\w*"),
         ),
+        "ãõáâçêíóú",
     ),
     Language(
         _words(
@@ -93,6 +105,7 @@ _LANGUAGES = (
             ("slow", r"lent[oaie]\w*|rallenta\w*"),
             ("fails", r"fall(?:isce|it[oa])\w*|error[ei]|non\s(?:funziona|parte|si\sconnette)\w*"),
         ),
+        "àèéìòù",
     ),
 )
 _SCRIPTS = (
@@ -132,8 +145,13 @@ _SCRIPTS = (
 def of(words: Iterable[str]) -> Language | None:
     """The language of a sentence in Latin letters by its small words; None for English and where too few tell."""
     said = set(words)
-    best = max(_LANGUAGES, key=lambda language: len(language.small & said))
-    return best if len(best.small & said) >= _ENOUGH else None
+    letters = set("".join(said))
+
+    def clues(language: Language) -> int:
+        return len(language.small & said) + (not letters.isdisjoint(language.letters))
+
+    best = max(_LANGUAGES, key=clues)
+    return best if best.small & said and clues(best) >= _ENOUGH else None
 
 
 def complaint(text: str) -> str | None:

@@ -54,9 +54,12 @@ _VOICE = lazy_regex(
     r"|advice|hint)s?)\b"
     r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot"
     r"|can't|do)\b"
+    r"|\b(?:ich|wir|unser(?:e[mnrs]?)?|mein(?:e[mnrs]?)|hallo|danke|gr\u00fc\u00dfe|nous|notre|j'ai|merci|bonjour|salut"
+    r"|nuestr[oa]s?|tengo|tenemos|hola|gracias|noss[oa]s?|temos|ol\u00e1|obrigad[oa]|nostr[aeio]|abbiamo|ciao|grazie)\b"
     r"|\?\s*$",
     re.IGNORECASE,
 )
+"""Words by which people speak of themselves, or to others, in English and in the languages of `_languages`."""
 NOBODY = lazy_regex(
     r"\b(?:nothing|nobody|none(?:\sof\s(?:\w+\s){0,2}\w+)?|no\s(?:\w+\s)?(?:jobs?|ranks?|process(?:es)?|nodes?|hosts?))\s"
     r"(?:(?:has|have|had|is|are|was|were|ever|really|actually|even)\s){0,2}"

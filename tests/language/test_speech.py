@@ -73,3 +73,9 @@ def test_a_few_words_have_the_roles_of_the_language_of_their_line() -> None:
 
 def test_a_long_line_is_read_up_to_a_limit() -> None:
     assert not speech.roles("x " * 1_000_000 + "problème résolu")
+
+
+def test_a_verb_in_two_parts_is_one_word() -> None:
+    assert "fails" in speech.roles("Unser Training bricht seit dem Umzug auf zwei Knoten immer wieder ab")
+    assert "fails" in speech.roles("Onze training loopt sinds vanmorgen op twee nodes vast")
+    assert "fails" not in speech.roles("Er bricht das Brot, und wir fahren mit dem Zug durch das Tal in die Stadt ab")

@@ -159,6 +159,8 @@ def test_whoever_writes_about_exit_codes_reports_none() -> None:
     ("sentence", "what"),
     [
         ("Das Training hängt seit einer Stunde im ersten all_reduce", "hangs"),
+        ("seit heute bricht unser Training auf zwei Knoten ab", "fails"),
+        ("Das Training stürzt ab", "fails"),
         ("le job est bloqué au démarrage et rien ne bouge", "hangs"),
         ("el entrenamiento se queda colgado después de la primera iteración", "hangs"),
         ("o treino travou depois que o segundo nó entrou", "hangs"),

@@ -173,7 +173,7 @@ def _mentioned(
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     reported = is_reported(itertools.compress(lines, rest))
     is_own = rest if reported else [False] * len(lines)
-    collected += _far(bare or lines, elsewhere, runs, is_own, outputs=content.outputs)
+    collected += _far(bare or lines, elsewhere, runs, is_own, content)
     is_asked = reported or (content.opening and starts_at_prompt(lines))
     shows = content.outputs or any(runs[index] and each.is_specific for index, each in failures.items())
     if is_asked and not shows:
@@ -251,7 +251,7 @@ def _of_nobody(
 
 
 def _far(
-    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], own: Sequence[bool], *, outputs: bool
+    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], own: Sequence[bool], content: Content
 ) -> Iterator[tuple[int, int]]:
     """The messages of a very long text that are outside its logs, and far from any problem that somebody reports.
 
@@ -260,7 +260,7 @@ def _far(
     has outputs of tools and nobody reports a problem, one that is not between two sentences is kept too.
     """
     printed = printed_runs(lines)
-    if not failures or not _is_very_long(lines, runs, printed) or is_mostly_log(lines, runs):
+    if not failures or not _is_very_long(lines, runs, printed | content.printed) or is_mostly_log(lines, runs):
         return
     near = _near(lines, (index for index, line in enumerate(lines) if own[index] and _is_trouble(line)))
     title = next(index for index, line in enumerate(lines) if line.strip())
@@ -268,13 +268,13 @@ def _far(
     for index in failures:
         if any(runs[max(0, index - 1) : index + 2]) or index == title or index in near or index in printed:
             continue
-        is_alone = not near and (not outputs or _is_between_sentences(lines, index))
+        is_alone = not near and (not content.outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
 
 
 def _is_very_long(lines: Sequence[str], runs: Sequence[bool], printed: AbstractSet[int]) -> bool:
-    """True for many lines, unless most are logs of runs and lines of figures: the steps of a job are no document."""
+    """True for many lines, unless most are logs of runs, figures, or outputs of tools: these are no document."""
     written = [index for index, line in enumerate(lines) if line.strip()]
     figures = sum(runs[index] or index in printed for index in written)
     rest = len(written) - figures

@@ -1,6 +1,7 @@
 """What people say of a trouble in other languages than English and Chinese: a table of words for each language.
 
-``ncdiag/language/speech/<code>.toml`` gives words, word beginnings (``résolu*``) and phrases for each role:
+``ncdiag/language/speech/<code>.toml`` gives words, word beginnings (``résolu*``) and phrases for each role; ``bricht ..
+ab`` stands for the two words with at most eight others between:
 
 - ``own`` somebody reports a trouble of their own, ``one`` a single person does, ``help`` somebody asks for help;
 - ``fails`` something goes wrong, ``now`` at present, or again, ``not`` it does not;
@@ -29,6 +30,9 @@ _LEAST = 2
 """Number of words by which a line is known to be in a language; one with a letter that English lacks counts double."""
 _MIXED = 6
 """Number of words by which it is known beside more words of English, such as those of a message."""
+_APART = 8
+"""Maximum number of words between the two parts of a verb."""
+_GAP = ".."
 _STEM = 4
 """Minimum length of a word's beginning."""
 _WORD = lazy_regex(r"[^\W\d_]+")
@@ -103,7 +107,7 @@ def _said(words: tuple[str, ...], code: str) -> Iterator[str]:
     for at, word in enumerate(words):
         roles, phrases = _meanings(word).get(code, _NOTHING)
         yield from roles
-        yield from (role for phrase, role in phrases if _fits(phrase, words[at : at + len(phrase)]))
+        yield from (role for phrase, role in phrases if _follows(phrase, words[at : at + len(phrase) + _APART]))
 
 
 @functools.lru_cache(1 << 14)
@@ -142,6 +146,13 @@ def _language_of(text: str) -> str:
 def _words(text: str) -> tuple[str, ...]:
     small = text.lower().replace("\u0307", "")  # the dot that a Turkish capital leaves
     return tuple(_WORD.findall(small))[:_WORDS]
+
+
+def _follows(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """True if the words begin with the phrase, or with its first word and have its last one behind some others."""
+    if _GAP not in phrase:
+        return _fits(phrase, words[: len(phrase)])
+    return phrase[0] == words[0] and phrase[-1] in words[1 : _APART + 2]
 
 
 def _fits(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
@@ -194,4 +205,6 @@ def _language(table: Mapping[str, list[str]], code: str) -> Language:
 def _pieces(entry: str) -> tuple[str, ...]:
     """The words of an entry, the last one with its star."""
     found = _WORD.findall(entry)
+    if f" {_GAP} " in entry:
+        return found[0], _GAP, found[-1]
     return (*found[:-1], found[-1] + "*" * entry.endswith("*"))
