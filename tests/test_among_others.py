@@ -116,9 +116,13 @@ AROUND: dict[str, Callable[[str], str]] = {
     "Slurm's end": lambda log: log + SLURM,
     "torchrun's end": lambda log: log + TORCHRUN,
 }
+_LACKING = r"virtual-ifname|link-local|driver-not-loaded|imex-address|not-propagated|plugin-not-loaded"
+"""Rules on what a host lacks that the outputs show."""
 _ANSWERED_OTHERWISE = {
     "another host's log": r"has_ready_rank|job\.ranks|\.net\b|nn-data|files-made|pslite|rpc-wrong|security-software"
     r"|pmix-peers|binding-refused|command-not-found",
+    "tools' outputs above": _LACKING,
+    "tools' outputs below": _LACKING,
     "torchrun's end": r"straggler|watchdog|barrier|crash|calls-apart|store-lost|rank-|gdr-level",
     "Slurm's end": r"gdr-level",
     "a program's output": r"stack-unlimited|starts-interpreter",

@@ -40,7 +40,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     ``prefix`` the launcher prefix that was removed from each line (``[rank3]: ``). ``heads`` are the times and labels
     that were removed from the start of each line; empty means none. ``left_out`` counts the lines of the source that
     carry no information and are in no section. Unless ``spoken``, complaints of people are not read. ``above`` is the
-    line of text just above the section, which may say whose output it is; empty if none is near.
+    line of text just above the section, which may say whose output it is; empty if none is near. ``ended``: the shell's
+    next prompt is below it, so the program printed no more.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
     spoken: bool = True
     above: str = ""
+    ended: bool = False
 
     def number(self, index: int) -> int:
         """The line number in the source of ``lines[index]``."""

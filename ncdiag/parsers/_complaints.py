@@ -230,7 +230,7 @@ class Complaints:
             stated = (each for each in self._found if each.fields["what"] in _STATED and "form" not in each.fields)
             left_out = [found for found in stated if not (_is_meant(found) or _is_plain(found))]
             return [found for found in self._found if found not in left_out]
-        plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found)]
+        plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found) or _is_rare(found)]
         return plain if plain and self._is_ticket() else []
 
     def _is_ticket(self) -> bool:
@@ -241,6 +241,11 @@ class Complaints:
         from ncdiag.parsers.script.blocks import is_code  # with its patterns, which only a long text needs
 
         return sum(map(is_code, self._section.lines)) >= beside
+
+
+def _is_rare(found: Observation) -> bool:
+    """True for a form of a trouble that programs write nothing about."""
+    return found.fields.get("form") == "gpus-unused"
 
 
 def _is_past(sentence: str) -> bool:

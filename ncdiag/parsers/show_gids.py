@@ -61,7 +61,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """An observation a GID and one a port; the tables are whole when all that the last line counts were read."""
+    """An observation a GID and one a port; the tables are whole when all that the last line counts were read.
+
+    Without that line, the tables of the ports shown are if nothing seems to be missing up to the shell's next prompt.
+    """
     rows: list[_Row] = []
     unread: list[int] = []
     count: tuple[int, int] | None = None
@@ -75,11 +78,23 @@ def parse(section: Section) -> Parsed:
             elif piece.strip() and not _RULE.match(piece) and not _HEADER.match(piece):
                 unread.append(index)
     whole = None if count is None else count[1] == len(rows)
-    found = list(_observations(section, rows, whole))
     everything = basics.unfiltered(section.command, "show_gids")
+    if count is None and everything and not unread and _is_uncut(section, rows):
+        whole = True
+    found = list(_observations(section, rows, whole))
     if count is not None and everything:
         found.append(observe(section, count[0], "Host", gid_count=count[1]))
-    return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole) and everything)
+    return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole and count) and everything)
+
+
+def _is_uncut(section: Section, rows: Sequence[_Row]) -> bool:
+    """True without the count if the header is above, a prompt below, and no index of a port is left out between."""
+    seen: dict[tuple[str, int], int] = {}
+    for row in rows:
+        if row.index != seen.get((row.dev, row.port), 0):
+            return False
+        seen[row.dev, row.port] = row.index + 1
+    return bool(rows) and section.ended and _HEADER.match(section.lines[0]) is not None
 
 
 def _pieces(line: str) -> list[str]:

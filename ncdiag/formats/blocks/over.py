@@ -10,7 +10,7 @@ import re
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.guarded import guarded_regex
-from ncdiag.language.speech import roles
+from ncdiag.language.speech import roles, roles_in
 
 ENDED = (
     r"(?:closed|resolved|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
@@ -101,6 +101,7 @@ _CRASHES = guarded_regex(
 )
 """Other words by which something goes wrong; a sentence on how it ended may have them as well."""
 _SENTENCE_ENDS = lazy_regex(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]\s*(?=\S)")
+_COMMAS = lazy_regex(r"[,;\u3001\uff0c\uff1b]")
 _CLAUSE_ENDS = lazy_regex(
     r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a\uff0c]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>|\s\|\s?)\s*"
 )
@@ -186,9 +187,24 @@ def is_over_now(text: str) -> bool:
 
 
 def fails_elsewhere(text: str) -> bool:
-    """True if the line says in another language that something goes wrong; not that nothing does."""
+    """True if the line says in another language that something goes wrong; not that nothing does.
+
+    A negation counts up to the clause that says it, in the same sentence: ``it fails, and nothing was changed``.
+    """
     said = roles(text)
-    return "fails" in said and said.isdisjoint({"not", "done", "outcome"})
+    if "fails" not in said or not said.isdisjoint({"done", "outcome"}):
+        return False
+    return "not" not in said or any(_fails_first(sentence, text) for sentence in sentences(text))
+
+
+def _fails_first(sentence: str, line: str) -> bool:
+    for clause in _COMMAS.split(sentence):
+        said = roles_in(clause, line)
+        if "not" in said:
+            return False
+        if "fails" in said:
+            return True
+    return False
 
 
 def _is_outcome(text: str) -> bool:

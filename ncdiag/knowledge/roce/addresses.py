@@ -70,17 +70,19 @@ def joins_ipv4(event: Event, view: View) -> bool:
     return all(_kind(str(event.fields.get(name, ""))) == _IPV4 for name in ("local_gid", "remote_gid"))
 
 
+def _name_of(port: Port) -> str | None:
+    return port.netdev or next((g.netdev for g in port.gids if g.netdev), None)
+
+
 def _interface_of(port: Port, view: View) -> Interface | None:
-    host = view.host(port.host)
-    name = port.netdev or next((g.netdev for g in port.gids if g.netdev), None)
+    host, name = view.host(port.host), _name_of(port)
     return next((i for i in host.interfaces if i.name == name), None) if host is not None and name else None
 
 
 @derived
 def netdev_name(port: Port, view: View) -> str:
     """The name of the port's network interface as text for messages."""
-    interface = _interface_of(port, view)
-    return interface.name if interface is not None else "its interface"
+    return _name_of(port) or "its interface"
 
 
 @derived

@@ -163,6 +163,7 @@ class Cutter:
         if section is not None:
             if self._continue(section, number, line) or self._other_begins(section, number, line):
                 return True
+            section.ended = prompt.is_empty_prompt(line) or prompt.prompt(line) is not None
             self._close()
         return False
 

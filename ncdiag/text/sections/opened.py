@@ -15,13 +15,17 @@ def near(above: tuple[int, str], number: int) -> str:
 
 
 class Open:
-    """The open section. ``title``: a heading that is a command; ``heading``: the number of its line, or 0."""
+    """The open section. ``title``: a heading that is a command; ``heading``: the number of its line, or 0.
+
+    ``ended``: as in `Section`.
+    """
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
         self.title: str | None = None
         self.heading = 0
         self.above = ""
+        self.ended = False
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
@@ -50,4 +54,5 @@ class Open:
             prefix=self.prefix.text,
             numbers=() if consecutive else tuple(numbers),
             above=self.above,
+            ended=self.ended,
         )
