@@ -36,11 +36,11 @@ _SHOWN = 4
 class Index(msgspec.Struct, frozen=True):
     """The words of all rules, each as an encoded `Word`: an input contains only few of them.
 
-    ``codes`` are those of the rules, ``damping`` is the BM25 length normalisation of each rule's text.
+    ``codes`` are those of the rules, ``damping`` is the BM25 length normalisation of each rule's text in thousandths.
     """
 
     codes: tuple[str, ...] = ()
-    damping: tuple[float, ...] = ()
+    damping: tuple[int, ...] = ()
     words: Mapping[str, msgspec.Raw] = {}
 
     def parts(self, word: str) -> dict[int, float]:
@@ -53,7 +53,7 @@ class Index(msgspec.Struct, frozen=True):
         gain, damping = rarity * (_SATURATION + 1) * 1000, self.damping  # in thousandths, which is faster than `round`
         places = itertools.accumulate(held.steps)
         return {
-            place: (gain * times / (times + damping[place]) + 0.5) // 1 / 1000
+            place: (gain * times / (times + damping[place] / 1000) + 0.5) // 1 / 1000
             for place, times in zip(places, held.times, strict=True)
         }
 
@@ -87,11 +87,13 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
     spread = Counter(itertools.chain.from_iterable(seen.values()))
     usual = sum(map(sum, (words.values() for words in counted.values()))) / max(1, len(counted))
     held: dict[str, dict[int, int]] = {}
+    own = {code.lower() for code in counted}  # a code is in its rule alone, and no input speaks of it
     for place, words in enumerate(counted.values()):
         for word, times in words.items():
-            if 2 * spread[word] <= len(counted):
+            if 2 * spread[word] <= len(counted) and word not in own:
                 held.setdefault(word, {})[place] = times
-    damping = tuple(_SATURATION * (1 - _LENGTH + _LENGTH * sum(words.values()) / usual) for words in counted.values())
+    lengths = (sum(words.values()) / usual for words in counted.values())
+    damping = tuple(round(1000 * _SATURATION * (1 - _LENGTH + _LENGTH * length)) for length in lengths)
     encoded = {word: msgspec.Raw(msgspec.msgpack.encode(_word(spread[word], times))) for word, times in held.items()}
     return Index(tuple(counted), damping, encoded)
 

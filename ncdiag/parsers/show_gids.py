@@ -84,7 +84,9 @@ def parse(section: Section) -> Parsed:
     found = list(_observations(section, rows, whole))
     if count is not None and everything:
         found.append(observe(section, count[0], "Host", gid_count=count[1]))
-    return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole and count) and everything)
+    return Parsed(
+        observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole and count) and everything
+    )
 
 
 def _is_uncut(section: Section, rows: Sequence[_Row]) -> bool:
