@@ -115,6 +115,8 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
 
 _LANES = lazy_regex(r"\b(\d{1,2})X\b")
 _USUAL_LANES = 4
+_OF_FEW_LANES = frozenset({5.0, 14.0, 25.0, 28.0, 50.0})
+"""Rates in Gbit/s of one or two lanes of SDR to HDR that neither four lanes have nor HDR100, NDR200 and XDR400."""
 
 
 @derived
@@ -129,7 +131,7 @@ def lanes(port: Port, view: View) -> int | None:
 
 @derived
 def lacks_lanes(port: Port, view: View) -> bool | None:
-    """Is this an InfiniBand port with a link that runs with fewer lanes than it should?
+    """Is this an active InfiniBand port with fewer lanes than it should have, as far as their number or its rate shows?
 
     One lane of four is always a fault. Two lanes are how HDR100 and NDR200 work: they are a fault where another port of
     the same lane speed has four. Ethernet ports have one or two lanes by design.
@@ -138,13 +140,22 @@ def lacks_lanes(port: Port, view: View) -> bool | None:
     if port.link_layer == "Ethernet" or port.state not in {"active", None} or (count or 0) >= _USUAL_LANES:
         return False
     if count is None or port.link_layer is None:
-        return None
+        return has_rate_of_few_lanes(port, view) or None
     kind = (port.link_layer, _generation(port))
     return count == 1 or any(
         lanes(other, view) == _USUAL_LANES and (other.link_layer, _generation(other)) == kind
         for host in view.job.hosts
         for other in active_ports(host, view)
     )
+
+
+@derived
+def has_rate_of_few_lanes(port: Port, view: View) -> bool:
+    """Is no number of lanes known of this active InfiniBand link, and its rate one that four lanes never have?"""
+    if lanes(port, view) is not None or port.link_layer != "InfiniBand" or port.state != "active":
+        return False
+    view.note(port, "rate_gbps")
+    return port.rate_gbps in _OF_FEW_LANES
 
 
 def _generation(port: Port) -> str:

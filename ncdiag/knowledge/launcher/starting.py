@@ -150,14 +150,47 @@ def is_store_loss(event: Event, view: View) -> bool:
 @derived
 def port_tried(event: Event, view: View) -> str:
     """The result of trying the port by hand, `` (port 29500 of n1 gave: Connection refused)``; empty without one."""
-    tried = [e for e in view.job.events if e.event == "port-tried"]
-    port = event.fields.get("port")
-    told = next((e for e in tried if port in {None, e.fields.get("port")}), None)
+    told = _kept_out(event, view) or next(iter(_tried(event, view)), None)
     if told is None:
         return ""
     fields = told.fields
     who = f"from {told.host} " if told.host else ""
     return f" ({who}port {fields.get('port')} of {fields.get('address')} gave: {fields.get('answer')})"
+
+
+def _tried(event: Event, view: View) -> list[Event]:
+    """The attempts by hand at the port of the event, or at any port if it names none."""
+    port = event.fields.get("port")
+    return [e for e in view.events_named("port-tried") if port in {None, e.fields.get("port")}]
+
+
+def _kept_out(event: Event, view: View) -> Event | None:
+    """The first attempt that failed from one host while the same port answered another."""
+    tried = _tried(event, view)
+    open_for = {(e.fields.get("address"), e.fields.get("port")): e.host for e in tried if _answers(e) and e.host}
+    for each in tried:
+        other = open_for.get((each.fields.get("address"), each.fields.get("port")))
+        if not _answers(each) and each.host and other not in {None, each.host}:
+            return each
+    return None
+
+
+def _answers(tried: Event) -> bool:
+    return tried.fields.get("answer") == "answers"
+
+
+@derived
+def kept_out_host(event: Event, view: View) -> str:
+    """The host that does not reach a port that answers another host; empty for none."""
+    told = _kept_out(event, view)
+    return "" if told is None or told.host is None else told.host
+
+
+@derived
+def address_kept_from_it(event: Event, view: View) -> str:
+    """The address that `kept_out_host` does not reach; empty for none."""
+    told = _kept_out(event, view)
+    return "" if told is None else str(told.fields.get("address") or "")
 
 
 @derived
