@@ -142,7 +142,8 @@ def _names(section: Section) -> tuple[list[str], int]:
         return [], 0
     asked = _ASKED.search(section.command or "")
     if asked is not None and _HEAD.match(section.lines[0]) is None:
-        return asked["names"].split(","), 0
+        names = asked["names"].split(",")
+        return names, int(section.lines[0].strip() == names[0])  # the heading of a single column has no comma
     if _HEAD.match(section.lines[0]) is None:
         return _by_units(section.lines[0]), 0
     return [re.sub(r" \[.*", "", name.strip()) for name in section.lines[0].split(",")], 1

@@ -216,10 +216,11 @@ def missing_efa(host: Host, view: View) -> str | None:
     found = [hca for hca in host.hcas if is_efa(hca, view) or hca.driver == "efa" or hca.name.startswith(_BY_CUSTOM)]
     if found or any(port.link_layer == "InfiniBand" for hca in host.hcas for port in hca.ports):
         return ""
-    if not is_closed(host, "hcas"):
+    has_no_files = host.infiniband_devices == ()  # each adapter has one in /dev/infiniband
+    if not has_no_files and not is_closed(host, "hcas"):
         return None
     view.note(host, "instance_type")
-    view.note(host, "complete:sysfs_infiniband")
+    view.note(host, "infiniband_devices" if has_no_files else "complete:sysfs_infiniband")
     return f"{len(found)} of {machine.ports}"
 
 

@@ -98,6 +98,10 @@ def unequal_counts(job: Job, view: View) -> str | None:
     return ""
 
 
+_CONFIGURATION = "accelerate config"
+"""The program of a launch that accelerate's file describes: one file for each host."""
+
+
 @derived
 def wrong_host_number(job: Job, view: View) -> str | None:
     """A sentence about hosts of one job that have the same number, or one that is too high; empty for none.
@@ -121,6 +125,11 @@ def wrong_host_number(job: Job, view: View) -> str | None:
             view.note(hosts[name][0])
         both = "both" if len(named) == _SEVERAL else "all"
         return f"{' and '.join(named)} are {both} started as host number {same.pop()}"
+    configurations = [launch for launch in numbered if launch.program == _CONFIGURATION and launch.host is None]
+    if len(same) == 1 and _SEVERAL <= len(configurations) == configurations[0].nnodes:
+        for launch in configurations:
+            view.note(launch)
+        return f"The configurations of {len(configurations)} hosts all have host number {same.pop()}"
     return ""
 
 
