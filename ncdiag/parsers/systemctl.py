@@ -67,7 +67,8 @@ class _Services(Reading):
 
     def missing(self, found: re.Match[str]) -> None:
         """A unit that does not exist, or a job that failed."""
-        self._service(found["unit"] or found["job"], active=False)
+        is_absent = "could not be found" in found[0]
+        self._service(found["unit"] or found["job"], active=False, **({"installed": False} if is_absent else {}))
 
     def version(self, found: re.Match[str]) -> None:
         """That of the fabric manager."""

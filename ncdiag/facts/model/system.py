@@ -64,7 +64,8 @@ class Service(Fact, frozen=True, kw_only=True):
     ``limits`` are its resource limits, as ``systemctl show`` prints them (``LimitMEMLOCK``: ``8388608``).
     ``unit_file``: was its file shown, where a missing limit is the default? ``runs`` is the command that it starts.
     ``kill_mode`` says what ends with the unit: ``process`` is its main process alone (systemd.kill(5)).
-    ``sandbox`` says what is hidden from the unit (``RestrictAddressFamilies``: ``AF_UNIX AF_INET``).
+    ``sandbox`` says what is hidden from the unit (``RestrictAddressFamilies``: ``AF_UNIX AF_INET``). ``installed`` is
+    False where systemctl does not find the unit.
     """
 
     KEY = ("name",)
@@ -72,6 +73,7 @@ class Service(Fact, frozen=True, kw_only=True):
     host: HostName
     name: str
     active: bool | None = None
+    installed: bool | None = None
     version: str | None = None
     limits: Annotated[dict[str, str] | None, BY_NAME] = None
     unit_file: bool | None = None

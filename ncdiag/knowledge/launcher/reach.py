@@ -9,6 +9,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
@@ -150,6 +151,10 @@ def _files_missing_on_some(job: Job, view: View) -> Iterator[LaunchFault]:
             )  # fmt: skip
 
 
+_LACKS_GPU = ("cuda-invalid-device", "duplicate-gpu")
+"""Failures of a process for which there is no GPU."""
+
+
 def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than requested from Slurm; a job without any GPU does not use NCCL."""
     short = next((event for event in job.events if event.event == _SHORT and is_open_failure(event, view)), None)
@@ -158,23 +163,35 @@ def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
         detail = f"{wanted} for {seen} GPUs" if wanted is not None else short.text
         yield LaunchFault(what="slots", hosts=short.host or "this host", detail=detail, provenance=lines_of([short]))
         return
-    own = {one.host: one for one in job.probe_own if one.gpus is not None}
-    if not any(one.gpus for one in own.values()):
+    own = _gpus_of_hosts(job, view)
+    if not any(count for count, _ in own.values()):
         return
     found = plan(job)
     most = found.gpus_per_node
-    room = {host: min(one.gpus or 0, most if most is not None else one.gpus or 0) for host, one in own.items()}
+    room = {host: count if most is None else min(count, most) for host, (count, _) in own.items()}
     over = [host for host, count in found.slots.items() if host in room and count > room[host]]
     if over:
-        told = [f"{found.slots[host]} for {room[host]} {_asked(found, own[host].gpus)} on {host}" for host in over]
+        told = [f"{found.slots[host]} for {room[host]} {_asked(found, own[host][0])} on {host}" for host in over]
         rest = f" and {len(told) - _SHOWN} more hosts" if len(told) > _SHOWN else ""
         fits = {host: min(count, room.get(host, count)) for host, count in found.slots.items()}
         fitting = ",".join(f"{host}:{count}" for host, count in fits.items() if count)
-        lines = [*job.launches[:2], *(own[host] for host in over)]
+        lines = [*job.launches[:2], *(own[host][1] for host in over)]
         yield LaunchFault(
             what="slots", hosts=fold_hosts(over), example=fitting, detail=", ".join(told[:_SHOWN]) + rest,
             provenance=lines_of(lines),
         )  # fmt: skip
+
+
+def _gpus_of_hosts(job: Job, view: View) -> dict[str, tuple[int, Fact]]:
+    """The number of GPUs of each host, with the fact that shows it: by a probe, or by outputs beside a failed start.
+
+    The slots of a host file may count processors, so an output counts where a process lacks a GPU of its own.
+    """
+    found: dict[str, tuple[int, Fact]] = {one.host: (one.gpus, one) for one in job.probe_own if one.gpus is not None}
+    if not found and any(is_open_failure(event, view) for name in _LACKS_GPU for event in view.events_named(name)):
+        shown = [host for host in job.hosts if host.gpus and is_closed(host, "gpus")]
+        found = {host.name: (len(host.gpus), host.gpus[0]) for host in shown}
+    return found
 
 
 def _asked(found: Plan, gpus: int | None) -> str:

@@ -6,7 +6,7 @@ import re
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Context, Event, Gpu, Host, Job
+from ncdiag.facts.model import Context, Event, Gpu, Host, Job, Service
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
     driver_of,
@@ -52,11 +52,22 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     for event in (*idle, *failed) if has_switch or not idle else ():
         view.note(event)
         return True
-    service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
+    service = _fabric_manager(host)
     if service is None or service.active is None:
         return None
     view.note(service)
     return False if service.active else has_switch
+
+
+@derived
+def lacks_fabric_manager(host: Host, view: View) -> bool:
+    """Does systemctl find no unit of Fabric Manager?"""
+    service = _fabric_manager(host)
+    return service is not None and service.installed is False
+
+
+def _fabric_manager(host: Host) -> Service | None:
+    return next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
 
 
 _CARD = lazy_regex(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a40|t4|a[4-6]000")
