@@ -9,6 +9,7 @@ from ncdiag.formats.blocks.assorted import Failure
 from ncdiag.formats.blocks.kinds import mentioned
 from ncdiag.formats.blocks.own_trouble import is_reported
 from ncdiag.formats.blocks.runs import of_run
+from ncdiag.formats.blocks.tracebacks import at_an_edge
 
 RUN = [f"n1:100:{tid} [0] NCCL INFO line {tid}" for tid in (101, 102, 103)]
 RULE = "-" * 74
@@ -170,6 +171,32 @@ def test_lines_of_few_words_come_again_with_those_around_them(times: int, interl
     lines = [line for line in VERSIONS for _ in range(times)] if interleaved else VERSIONS * times
     failures = {at: Failure("program", True, True) for at, line in enumerate(lines) if "Error" in line}
     assert not mentioned(lines, (), failures)
+
+
+CUT = [
+    '  File "/opt/env/lib/python3.11/site-packages/torch/cuda/__init__.py", line 319, in _lazy_init',
+    "    torch._C._cuda_init()",
+    "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["Exit status 4.", "", *CUT], [(2, 4)]),
+        ([*CUT, "", "- item"], [(0, 2)]),
+        (["    for name in names:", "", *CUT], [(2, 4)]),
+        (["An example of this message:", "", *CUT], []),
+        (["Old driver", "", *CUT], []),
+        ([*CUT, "", "This message means that the driver is older than the runtime."], []),
+        (["Exit status 4.", "", '  File "train.py", line 3, in main', *CUT[1:]], []),
+        (["Exit status 4.", "", *CUT, "Update the driver."], []),
+        (["Exit status 4.", "", *CUT, "", "End."], []),
+        ([], []),
+    ],
+)
+def test_a_traceback_without_its_head_at_an_edge_is_no_example(lines: list[str], found: list[tuple[int, int]]) -> None:
+    assert list(at_an_edge(lines)) == found
 
 
 MANY_STEPS = [
