@@ -199,6 +199,20 @@ def test_a_traceback_without_its_head_at_an_edge_is_no_example(lines: list[str],
     assert list(at_an_edge(lines)) == found
 
 
+@pytest.mark.parametrize(
+    ("line", "reports"),
+    [
+        ("Would you like me to explain one of these?", False), ("I'd be happy to help with the next step.", False),
+        ("Let me know if you want a shorter version.", False), ("Soll ich Ihnen das genauer erklären?", False),
+        ("Souhaitez-vous que je détaille un point ?", False), ("需要我继续解释吗？", False),
+        ("Should I set NCCL_IB_DISABLE?", True), ("Would you like me to paste more? My job hangs.", True),
+        ("Can you tell me why it stops?", True),
+    ],
+)  # fmt: skip
+def test_an_offer_of_help_is_no_report(line: str, *, reports: bool) -> None:
+    assert is_reported([line]) == reports
+
+
 MANY_STEPS = [
     [f"step {n}0 | loss {n}.31 | lr 3.0e-4 | 4{n}1 tokens/s" for n in range(30)],
     [f"{{'loss': {n}.31, 'grad_norm': 0.4, 'epoch': 0.{n}}}" for n in range(30)],
