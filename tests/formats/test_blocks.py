@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 from linear import assert_linear_time
 
 from ncdiag.formats.blocks.assorted import Failure
+from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.kinds import mentioned
 from ncdiag.formats.blocks.own_trouble import is_reported
 from ncdiag.formats.blocks.runs import of_run
@@ -197,6 +200,13 @@ CUT = [
 )
 def test_a_traceback_without_its_head_at_an_edge_is_no_example(lines: list[str], found: list[tuple[int, int]]) -> None:
     assert list(at_an_edge(lines)) == found
+
+
+@pytest.mark.parametrize(("program", "is_foreign"), [("signage", True), ("pt_main_thread", False), ("python3", False)])
+def test_a_host_with_a_screen_trains_if_its_programs_do(program: str, *, is_foreign: bool) -> None:
+    lines = (pathlib.Path(__file__).parents[2] / "fixtures/mentioned/host/kiosk-screen.log").read_text().splitlines()
+    lines = [line.replace("(signage)", f"({program})") for line in lines]
+    assert (list(other_systems(lines)) == [(0, len(lines) - 1)]) == is_foreign
 
 
 @pytest.mark.parametrize(
