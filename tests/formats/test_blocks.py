@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 from linear import assert_linear_time
 
 from ncdiag.formats.blocks.assorted import Failure
+from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.kinds import mentioned
 from ncdiag.formats.blocks.own_trouble import is_reported
 from ncdiag.formats.blocks.runs import of_run
+from ncdiag.formats.blocks.tracebacks import at_an_edge
 
 RUN = [f"n1:100:{tid} [0] NCCL INFO line {tid}" for tid in (101, 102, 103)]
 RULE = "-" * 74
@@ -170,6 +174,53 @@ def test_lines_of_few_words_come_again_with_those_around_them(times: int, interl
     lines = [line for line in VERSIONS for _ in range(times)] if interleaved else VERSIONS * times
     failures = {at: Failure("program", True, True) for at, line in enumerate(lines) if "Error" in line}
     assert not mentioned(lines, (), failures)
+
+
+CUT = [
+    '  File "/opt/env/lib/python3.11/site-packages/torch/cuda/__init__.py", line 319, in _lazy_init',
+    "    torch._C._cuda_init()",
+    "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["Exit status 4.", "", *CUT], [(2, 4)]),
+        ([*CUT, "", "- item"], [(0, 2)]),
+        (["    for name in names:", "", *CUT], [(2, 4)]),
+        (["An example of this message:", "", *CUT], []),
+        (["Old driver", "", *CUT], []),
+        ([*CUT, "", "This message means that the driver is older than the runtime."], []),
+        (["Exit status 4.", "", '  File "train.py", line 3, in main', *CUT[1:]], []),
+        (["Exit status 4.", "", *CUT, "Update the driver."], []),
+        (["Exit status 4.", "", *CUT, "", "End."], []),
+        ([], []),
+    ],
+)
+def test_a_traceback_without_its_head_at_an_edge_is_no_example(lines: list[str], found: list[tuple[int, int]]) -> None:
+    assert list(at_an_edge(lines)) == found
+
+
+@pytest.mark.parametrize(("program", "is_foreign"), [("signage", True), ("pt_main_thread", False), ("python3", False)])
+def test_a_host_with_a_screen_trains_if_its_programs_do(program: str, *, is_foreign: bool) -> None:
+    lines = (pathlib.Path(__file__).parents[2] / "fixtures/mentioned/host/kiosk-screen.log").read_text().splitlines()
+    lines = [line.replace("(signage)", f"({program})") for line in lines]
+    assert (list(other_systems(lines)) == [(0, len(lines) - 1)]) == is_foreign
+
+
+@pytest.mark.parametrize(
+    ("line", "reports"),
+    [
+        ("Would you like me to explain one of these?", False), ("I'd be happy to help with the next step.", False),
+        ("Let me know if you want a shorter version.", False), ("Soll ich Ihnen das genauer erklären?", False),
+        ("Souhaitez-vous que je détaille un point ?", False), ("需要我继续解释吗？", False),
+        ("Should I set NCCL_IB_DISABLE?", True), ("Would you like me to paste more? My job hangs.", True),
+        ("Can you tell me why it stops?", True),
+    ],
+)  # fmt: skip
+def test_an_offer_of_help_is_no_report(line: str, *, reports: bool) -> None:
+    assert is_reported([line]) == reports
 
 
 MANY_STEPS = [

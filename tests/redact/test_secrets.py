@@ -93,6 +93,17 @@ def test_a_secret_that_a_name_told_is_gone_everywhere() -> None:
         ("data:\n  a: b\nkind: ConfigMap", "data:\n  a: b\nkind: ConfigMap"),
         ("os.environ['MY_PASS']='x9q'", "os.environ['MY_PASS']='***'"),
         ("curl -u kim:x9q https://x.lab.example/y", "curl -u kim:*** https://x.lab.example/y"),
+        ("curl -sku kim:x9q https://x.lab.example/y", "curl -sku kim:*** https://x.lab.example/y"),
+        ("curl -sSk https://x.lab.example:443/y", "curl -sSk https://x.lab.example:443/y"),
+        (
+            "snmp-server user ops v3 auth sha birch-tree priv aes-128 oak-tree",
+            "snmp-server user ops v3 auth sha *** priv aes-128 ***",
+        ),
+        ("auth sha mismatch, priv aes missing", "auth sha mismatch, priv aes missing"),
+        (
+            '"cookies":[{"name":"sid","value":"x9qx9q"}],"headers":[{"name":"Accept","value":"text/html"}]',
+            '"cookies":[{"name":"sid","value":"***"}],"headers":[{"name":"Accept","value":"text/html"}]',
+        ),
     ],
 )
 def test_what_stands_around_a_secret_stays(text: str, made: str) -> None:

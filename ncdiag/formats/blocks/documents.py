@@ -15,7 +15,8 @@ from ncdiag.language.speech import roles
 
 _LONGEST = 2000
 _INSTRUCTS = guarded_regex(
-    r"(?:^|(?<=[.:;,)] ))(?:\W{0,4}|\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+)(?:please\s)?(?:set|run|use|check|add"
+    r"(?:^|(?<=[.:;,)] )|(?<=[.:](?:\*\*|__) ))(?:\W{0,4}|\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+)(?:please\s)?(?:set|run"
+    r"|use|check|add"
     r"|start|restart|open|look|make|install|see|try"
     r"|enable|disable|increase|raise|lower|list|drain|replace|do\snot|don't|never|compare|choose|find|read"
     r"|write|keep|note|call|copy"

@@ -21,7 +21,7 @@ _LINE = lazy_regex(
 _TRACE = guarded_regex(
     r"gpu|nvidia|nvrm|\bxid\b|cuda|nccl|rdma|\bmlx|infiniband|\bib\d|\bib_(?!sm)|\bmpi|\bopal|\borte|torch"
     r"|\btrain|slurm|srun|python|\brank\b"
-    r"|amdgpu|rocm|\bhccl|\bucx|roce\b|\bgdr|peermem|deepspeed|horovod|jax|tensorflow|vllm|\bray\b|kubelet"
+    r"|\bpt_|amdgpu|rocm|\bhccl|\bucx|roce\b|\bgdr|peermem|deepspeed|horovod|jax|tensorflow|vllm|\bray\b|kubelet"
     r"|docker|containerd|pcieport"
     r"|\baer\b|mce:|edac|iommu|hugepage",
     re.IGNORECASE,
@@ -34,6 +34,10 @@ _OF_A_DESK = lazy_regex(
     re.IGNORECASE,
 )
 """The driver of a wireless card, of a card reader or of sound, and its device."""
+_OF_A_SCREEN = lazy_regex(
+    r"nvidia-(?:modeset|drm)\b.*\b(?:EDID|display device|HDMI|DVI|DP-\d|monitor)\b", re.IGNORECASE
+)
+"""What the driver says of a screen: a machine with one need not train."""
 _SERVES = guarded_regex(
     r"\bnfs|lustre|\bmmfs|gpfs|\bceph|beegfs|\bweka|\bopensm|\bufm\b|\bswitch|\bport\b(?! \d)|\blink(?!s?\.)|ethernet\d"
     r"|\bpfc\b|\becn\b|\bbgp\b|transceiver|optic|\bfabric|\bntp|chrony|\bdhcp|\bnamed\[|dnsmasq|\bpower\b|\bpdu\b|temperature"
@@ -108,7 +112,7 @@ def _is_trace(text: str, spared: Collection[str]) -> bool:
     """True if a line is of a machine that may train; not for corrected errors of the ``spared`` devices."""
     if _CORRECTED.search(text) and any(device in text for device in spared):
         return False
-    return _TRACE.search(text) is not None
+    return _TRACE.search(text) is not None and _OF_A_SCREEN.search(text) is None
 
 
 def _unrelated(hosts: Collection[str], traced: Collection[str], lines: Sequence[Line]) -> Iterator[str]:

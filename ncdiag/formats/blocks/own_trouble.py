@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over
+from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over, sentences
 from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
@@ -77,6 +77,14 @@ _QUESTION = lazy_regex(
 )
 _SIGNED = lazy_regex(r"(?<=[?\uff1f])\s+(?:--?|\u2013|\u2014)\s?[^\W\d][\w .]{0,40}$")
 """The name below a question, in the same line."""
+_OFFER = guarded_regex(
+    r"\b(?:(?:would\syou\slike|want)\sme\sto|let\sme\sknow\s(?:if|which|what|whether)\syou(?:'d|\swould)?\s(?:like|want|prefer)"
+    r"|i(?:'d|\swould|'ll)?\s(?:also\s)?be\s(?:happy|glad)\sto|i\scan\s(?:also\s)?(?:help|walk|show|give)\syou"
+    r"|(?:soll|kann)\sich\s(?:dir|ihnen|euch)|(?:souhaitez|voulez)-vous\sque\sje|quieres\sque\ste)\b"
+    r"|(?:\u9700\u8981|\u8981)\u6211(?:\u5e2e|\u7ee7\u7eed|\u7ed9)|\u6211\u53ef\u4ee5(?:\u5e2e\u4f60|\u5e2e\u60a8|\u7ee7\u7eed)",
+    re.IGNORECASE,
+)
+"""What somebody who answers offers, such as a chat program at the end of its answer."""
 _ASKING_TITLE = lazy_regex(r"#{1,6} .*[?\uff1f]\s*$")
 _NUMBERED = lazy_regex(r"#|\d{1,2}(?:[.)\u3001]\s*|(?:\.\d{1,2}){1,3}[.)]?\s+)[^\d\s]")
 """The begin of a heading, or of an item with a number, such as ``2.`` or ``2.1``."""
@@ -185,7 +193,13 @@ def ends_with_question(lines: Sequence[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return without_quotations(text.strip().replace("\u2019", "'"))
+    return _without_offers(without_quotations(text.strip().replace("\u2019", "'")))
+
+
+def _without_offers(text: str) -> str:
+    if _OFFER.search(text) is None:
+        return text
+    return " ".join(each for each in sentences(text) if _OFFER.search(each) is None)
 
 
 def is_form(text: str) -> bool:
@@ -204,7 +218,7 @@ def is_reported(lines: Iterable[str]) -> bool:
     written = [_uncommented(text) for text in texts if text and not is_printed(text)]
     if any(map(is_form, written)) or sum(_WEAK_FORM.match(text) is not None for text in written) >= _WEAK:
         return True
-    bare = list(map(without_quotations, written))
+    bare = [_without_offers(without_quotations(text)) for text in written]
     return any(kind_of(text) not in {"command", "code"} and _reports(text) for text in bare)
 
 

@@ -25,8 +25,8 @@ _COMMENTED = lazy_regex(
     r"|[^\W\d_][\w. -]{1,40} @[\w.-]{1,39} \u00b7 [^.:]{3,40}$"
 )
 _REVIEWED = lazy_regex(
-    r".*\b(?:approved these changes|requested changes|left (?:a )?(?:review )?comments?"
-    r"|marked this conversation as resolved|approved this merge request|resolved all threads)\b"
+    r"(?:\W{0,4}LGTM\b|.*\b(?:approved these changes|requested changes|left (?:a )?(?:review )?comments?"
+    r"|marked this conversation as resolved|approved this merge request|resolved all threads)\b)"
 )
 """A hunk of a diff, the head of a comment on it, and what only reviews of a change have."""
 _PLACES = 2

@@ -40,11 +40,11 @@ _FLAGS: dict[str, str] = {
 _LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
 _PROGRAM = Signed(rf"(?:^|(?<=[\s/|;&(\"'`\[$+,>=]))(?P<program>{'|'.join(map(re.escape, _LETTERS))})(?=[\s\"',])")
 _PAIR_OPTIONS = lazy_regex(
-    r"(?<![\w-])(?:-u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
+    r"(?<![\w-])(?:-[sSkvLifgGI]{0,6}u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
     r"|--basic-auth|--userpass|-user)"
     r"(?:[ \t=]{1,4}|[\"'],\s?)?[\"']?(?P<user>[^\s:\"'%/=]{0,80})[:%](?P<secret>[^\s\"'|;]{2,400})"
 )
-"""``curl -u kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
+"""``curl -u kim:x``, ``curl -sku kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
 _USER_PAIR = Signed(
     r"(?<![\w.-])\w{0,40}(?:USER|USERPASS|LOGIN|AUTH|CREDS)\s?=\s?[\"']?[A-Za-z_][\w.@-]{0,40}:(?P<secret>[^\s\"'|;:/]{6,200})"
     r"|\blftp\b.{0,80}\s-u\s?[\"']?[\w.@-]{1,40},(?P<other>[^\s\"'|;,]{3,200})"
@@ -138,6 +138,17 @@ _SUDO = lazy_regex(
 )
 
 
+_USM_USER = Signed(r"\bsnmp\S{0,20}[ \t](?P<settings>.{1,400})")
+_USM_KEY = lazy_regex(
+    r"(?<![\w-])(?:auth|priv)(?:entication|acy)?(?:-protocol)?[ \t]+"
+    r"(?:md5|sha\S{0,6}|3?des|aes\S{0,6})[ \t]+(?P<secret>\S{4,200})"
+)
+"""The user of SNMP version 3 in the configuration of a switch: ``auth sha x priv aes-128 y``."""
+_COOKIES = Signed(r"\"cookies\":\s{0,4}\[(?P<list>[^\]]{1,20000})\]")
+_COOKIE = lazy_regex(r"\"value\":\s{0,4}\"(?P<secret>[^\"]{4,4000})\"")
+"""The cookies of a request that a browser recorded: the value of each, whatever its name."""
+
+
 def commands(line: str) -> Iterator[Span]:
     """The spans of secrets among the arguments of commands in the line."""
     yield from _options(line)
@@ -157,7 +168,15 @@ def commands(line: str) -> Iterator[Span]:
         span = value_at(line, place)
         if is_value(line[slice(*span)], Promise.PASSWORD) and not line[slice(*span)].startswith("--"):
             yield span
+    yield from _several(line)
     yield from _piped(line)
+
+
+def _several(line: str) -> Iterator[Span]:
+    """The secrets of texts that have one or more."""
+    for outer, inner in ((_USM_USER, _USM_KEY), (_COOKIES, _COOKIE)):
+        for around in outer.finditer(line):
+            yield from (found.span("secret") for found in inner.finditer(line, around.start(), around.end()))
 
 
 def _logins(line: str) -> Iterator[Span]:

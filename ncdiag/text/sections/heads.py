@@ -221,7 +221,7 @@ HEADS = (
     _head("journal", rf"{_PRIORITY}{_BSD} (?!{_KERNEL}){_PROCESS}|{_KERNEL_BSD}", sure=True),
     _head("journal of a program", rf"{_PRIORITY}{_BSD} (?!{_KERNEL}){_PROGRAM}|{_KERNEL_BSD}"),
     _head("syslog 5424", rf"<\d{{1,3}}>1 {_ISO} {_SENDER} \S{{1,32}} (?:-|\[[^\]]{{0,400}}\]){_END}", sure=True),
-    _head("container runtime", rf"{_ISO} std(?:out|err) [FP]{_END}", sure=True),
+    _head("container runtime", rf"{_ISO} (?:std(?:out|err) [FP]{_END}|[0-9a-f]{{2}}[OE](?:\+|{_END}))", sure=True),
     _head("stamp", rf"\[?{_ISO}\]?{_SEPARATED}"),
     _head("stamp in words", rf"\[?{_BSD}\]?{_SEPARATED}"),
     _head("stamp of days", rf"\[?{_DATE}{_LOOSE_CLOCK}(?: ?[AP]M)?(?: [+-]\d{{4}})?\]?{_SEPARATED}"),

@@ -108,13 +108,13 @@ _LAUNCHER = lazy_regex(
 )
 _LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|NOTICE)"
 _TIME = lazy_regex(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] )?"
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] |[0-9a-f]{2}[OE][ +])?"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[:,]?\s"  # a program's own log
     rf"(?:\| (?:[\w.:]{{1,64}} \| )?{_LEVEL}\s{{0,8}}\|\s|- (?:[\w.:]{{1,64}} - )?{_LEVEL}\s{{0,8}}-\s"
     rf"|\[(?:[\w.:]{{1,64}}\]\s?\[)?{_LEVEL}\]:?\s|(?:[\w.:]{{1,64}} )?{_LEVEL}:?\s)?"
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
-runtime (CRI), Python's logging of a tool's output.
+runtime (CRI), the log of a GitLab job, Python's logging of a tool's output.
 """
 _NO_TAG = (
     r"\d+|(?:\w{1,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Warning)"
