@@ -321,7 +321,7 @@ def build(folder: Path) -> None:
     contents: dict[str, object] = {
         "rules": tuple(sorted(_bare(whole), key=_neighbours)),
         "examples": _examples(whole),
-        "names": _names(),
+        "names": msgspec.to_builtins(_names(), order="deterministic"),  # sorted, sets of names take less room
         "wording": _shared(),
         "texts": _texts(),
         "messages": match.build(),
