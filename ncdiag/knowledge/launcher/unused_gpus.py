@@ -28,12 +28,11 @@ def has_unused_gpus(job: Job, view: View) -> bool:
 def leaves_gpus_unused(launch: Launch, view: View) -> bool | None:
     """Does the launch start the most processes of all launches on a host, and yet fewer than the host has GPUs?
 
-    Only where somebody says that GPUs are unused: one process may drive several GPUs. None if the number of GPUs is
-    unknown.
+    One process may drive several GPUs. None if the number of GPUs is unknown.
     """
     job = view.job
     here, there = processes_here(launch, view), gpus_there(job, view)
-    if not here or here != max_processes(job, view) or not has_unused_gpus(job, view):
+    if not here or here != max_processes(job, view):
         return False
     view.note(launch)
     return here < there if there else None
@@ -42,6 +41,10 @@ def leaves_gpus_unused(launch: Launch, view: View) -> bool | None:
 @derived
 def processes_here(launch: Launch, view: View) -> int:
     """The number of processes that the launch starts on each host; 0 if it does not say."""
+    return _processes(launch)
+
+
+def _processes(launch: Launch) -> int:
     if launch.nproc_per_node is not None:
         return launch.nproc_per_node
     if launch.np is not None and not launch.hosts and (launch.nnodes or 1) == 1:
@@ -52,7 +55,7 @@ def processes_here(launch: Launch, view: View) -> int:
 @derived
 def max_processes(job: Job, view: View) -> int:
     """The largest number of processes on a host that a launch names; 0 if none does."""
-    return max((processes_here(launch, view) for launch in job.launches), default=0)
+    return max((_processes(launch) for launch in job.launches), default=0)
 
 
 @derived

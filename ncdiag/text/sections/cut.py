@@ -163,7 +163,8 @@ class Cutter:
         if section is not None:
             if self._continue(section, number, line) or self._other_begins(section, number, line):
                 return True
-            section.ended = prompt.is_empty_prompt(line) or prompt.prompt(line) is not None
+            if section.command is not None and not self.parsers[section.kind].launched:
+                section.ended = prompt.is_empty_prompt(line) or prompt.prompt(line) is not None
             self._close()
         return False
 
