@@ -93,7 +93,7 @@ class Standing:
 
         The same applies to a symptom of an unused part, if the job succeeded and nobody misses the part.
         """
-        if self._is_excluded(found):
+        if self._is_excluded(found, explained):
             return msgspec.structs.replace(found, severity="info", role="risk")
         if self._is_missed_by_nobody(found):
             return msgspec.structs.replace(found, role="risk")
@@ -131,11 +131,17 @@ class Standing:
             return True
         return any(other.severity != "info" and other.role != "risk" and not _only_worded(other) for other in explained)
 
-    def _is_excluded(self, found: Finding) -> bool:
-        """True if it cannot be the cause of what goes wrong, and rests on no line that says so."""
+    def _is_excluded(self, found: Finding, explained: Sequence[Finding]) -> bool:
+        """True if it cannot be the cause of what goes wrong, and rests on no line that says so.
+
+        Neither if another cause comes of it that is not excluded.
+        """
         if found.severity == "info" or found.confidence == "certain" or _spans(found) & self._open:
             return False
-        return exclusion.excluded(found.rule, self._scene, exclusion.OF_FINDINGS) is not None
+        if exclusion.excluded(found.rule, self._scene, exclusion.OF_FINDINGS) is None:
+            return False
+        made = (each for each in explained if (each.role, each.severity) == ("cause", "error"))
+        return all(exclusion.excluded(each.rule, self._scene, exclusion.OF_FINDINGS) for each in made)
 
     def _is_beside_a_mistake(self, found: Finding, explained: Sequence[Finding]) -> bool:
         """Did a mistake of the program end it, which a fault of the host or the network does not explain?

@@ -189,7 +189,7 @@ def ranked(held: Iterable[Candidate], basis: Basis) -> list[tuple[Candidate, flo
     """The candidates with their sums, the most likely answer first; equal ones keep their order.
 
     A finding never comes before all those that explain it, nor a suspect before a cause that was found and whose rule
-    explains that of the suspect.
+    explains that of the suspect, or that was proved by the same lines.
     """
     held = list(held)
     summed = [(each, total(each, basis)) for each in held]
@@ -202,9 +202,22 @@ def ranked(held: Iterable[Candidate], basis: Basis) -> list[tuple[Candidate, flo
         if each.finding is not None and each.rule.role == "cause" and each.finding.severity != "info":
             for name in each.rule.explains:
                 makes[name].append(each.rule.name)
-    return sorted(
-        ((each, _below_its_cause(each, value, best, makes)) for each, value in summed), key=lambda pair: -pair[1]
+    lead = max((pair for pair in summed if pair[0].finding is not None), key=lambda pair: pair[1], default=None)
+    limited = (
+        (each, min(_below_its_cause(each, value, best, makes), _below_the_same_lines(each, value, lead, basis)))
+        for each, value in summed
     )
+    return sorted(limited, key=lambda pair: -pair[1])
+
+
+def _below_the_same_lines(of: Candidate, value: float, lead: tuple[Candidate, float] | None, basis: Basis) -> float:
+    """The sum, for a suspect less than that of the first finding, if this is a proved cause with all of its lines.
+
+    Conditions that are true of a line say more than words in it.
+    """
+    if lead is None or lead[0].rule.name not in basis.proved or of.finding is not None or not of.evidence:
+        return value
+    return min(value, lead[1] - _STEP) if set(of.evidence) <= set(lead[0].evidence) else value
 
 
 def _below_its_cause(

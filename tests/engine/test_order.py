@@ -110,5 +110,14 @@ def test_a_finding_comes_after_what_explains_it_whatever_its_signs() -> None:
     assert [each.rule.name for each, _ in ranked(held, Basis())] == ["quiet", "loud"]
 
 
+@pytest.mark.parametrize(("line", "order"), [(3, ["proved", "suspect"]), (4, ["suspect", "proved"])])
+def test_a_suspect_with_no_other_lines_comes_after_the_cause_that_they_prove(line: int, order: list[str]) -> None:
+    proved = finding(name="proved", code="NCD2")
+    rule = msgspec.structs.replace(RULE, name="suspect", code="NCD3")
+    suspect = Candidate(rule=rule, score=9.0, evidence=(Span("log", line, "it failed"),))
+    held = [*candidates([proved], {"NCD2": 0.0}), suspect]
+    assert [each.rule.name for each, _ in ranked(held, Basis(proved=frozenset({"proved"})))] == order
+
+
 def test_every_term_says_what_it_is() -> None:
     assert all(term.__doc__ for term in TERMS.values())
