@@ -32,6 +32,10 @@ AWAIT = """\
     wait_tensor (torch/distributed/_functional_collectives.py:130)
     <module> (pretrain.py:40)
 """
+PIPES = (
+    "_communicate (megatron/core/pipeline_parallel/p2p_communication.py:320)",
+    "wait (deepspeed/runtime/pipe/p2p.py:140)", "_wait_batch_p2p (torch/distributed/pipelining/schedules.py:780)",
+)  # fmt: skip
 TUNE = """\
     benchmark_all_configs (torch/_inductor/runtime/triton_heuristics.py:800)
     run (torch/_inductor/runtime/triton_heuristics.py:980)
@@ -66,6 +70,15 @@ def test_a_thousand_ranks_fit_one_screen_and_the_late_one_leads(ncdiag: Run, tmp
         "ranks 0-76,78-1023 wait in a collective (all_reduce, from blocks/mlp.py:77)"
     )
     assert len(ncdiag("triage", tmp_path).stdout.splitlines()) <= 24
+
+
+@pytest.mark.parametrize("pipe", PIPES)
+def test_a_stage_that_waits_for_the_one_before_it_is_not_late(ncdiag: Run, tmp_path: Path, pipe: str) -> None:
+    stage = f"    {pipe}\n    <module> (pretrain.py:40)\n"
+    (tmp_path / "stacks.txt").write_text("".join(dump(600 + n, LOAD if n == 0 else stage) for n in range(4)))
+    title = answer(ncdiag, tmp_path / "stacks.txt")["title"]
+    assert title.startswith("Late, by the stacks: process 600 is loading data")
+    assert "wait in a collective" in title
 
 
 def test_of_several_dumps_of_a_process_the_last_one_counts(ncdiag: Run, tmp_path: Path) -> None:

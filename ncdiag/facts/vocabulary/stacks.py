@@ -69,13 +69,19 @@ _FILES: tuple[tuple[Place, re.Pattern[str]], ...] = (
     ("data", lazy_regex(r"torch/utils/data/")),
     ("checkpoint", lazy_regex(r"torch/(?:serialization\.py|distributed/checkpoint/)")),
     ("compile", _COMPILES), ("import", lazy_regex(r"<frozen importlib\.")),
+    ("collective", lazy_regex(r"(?:^|/)(?:pipeline_parallel/p2p_communication|deepspeed/runtime/pipe/p2p)\.py")),
 )  # fmt: skip
+"""Files of which every function is such a place; the last are of pipelines (Megatron-LM, apex, DeepSpeed).
+
+Their functions send and receive, and wait in native code, which a stack of Python does not show.
+"""
 _C10D = "torch/distributed/distributed_c10d.py"
 _AWAITS = {
     "fetch_sub_module": "deepspeed/runtime/zero/partitioned_param_coordinator.py",  # waits for the weights of a module
     "wait_tensor": "torch/distributed/_functional_collectives.py",
+    "_wait_batch_p2p": "torch/distributed/pipelining/schedules.py",
 }  # fmt: skip
-"""Functions that wait for a collective started earlier, with their files (since DeepSpeed 0.6 and PyTorch 2.1)."""
+"""Functions that wait for a collective started earlier, with their files (since DeepSpeed 0.6, PyTorch 2.1 and 2.8)."""
 _KNOWN: dict[str, tuple[str, Place]] = {
     "synchronize": ("torch/cuda/__init__.py", "gpu"), **{name: (file, "collective") for name, file in _AWAITS.items()},
 }  # fmt: skip
