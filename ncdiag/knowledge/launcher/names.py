@@ -15,6 +15,8 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, POD
 from ncdiag.facts.vocabulary.told import told_context
 
 _RENDEZVOUS, _NAME, _OWN = "c10d-name-unresolved", "name-unresolved", "own-name-unresolved"
+_STORE_LOST = "torch-rdzv-store-lost"
+_NAMED = ("placeholder", "hidden_host")
 _POD_NAME = r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?"
 """Names in the DNS of a cluster, and names that Kubernetes operators give to the replicas of a job."""
 _REPLICA = r".*-\d+"
@@ -92,6 +94,20 @@ def numeric_text(event: Event, view: View) -> str:
     return f"{address} is a host's name of digits, read as a number, and not an address" if address else event.text
 
 
+def _looked_up(event: Event, view: View) -> str:
+    """The name that has no address.
+
+    For the bare error of a lookup in Python, the only master that launches name, if the rendezvous there failed.
+    """
+    name = str(event.fields.get("peer_host") or "")
+    if name or event.event != _RENDEZVOUS or not event.fields.keys().isdisjoint(_NAMED):
+        return name
+    if not view.events_named(_STORE_LOST):
+        return ""
+    masters = {launch.master_addr for launch in view.job.launches if launch.master_addr}
+    return masters.pop() if len(masters) == 1 else ""
+
+
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_unresolved_host(event: Event, view: View) -> bool | None:
     """Does the name of a host of the job have no address? None for a name that may not be a host of the job.
@@ -99,7 +115,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
     A public DNS name that is on no launch line belongs to a download. An address needs no lookup: PyTorch asks for its
     IPv6 form as well, which fails. Nor is it a name if a start-up file of the shell printed it.
     """
-    name = str(event.fields.get("peer_host", "")).rstrip(".")
+    name = _looked_up(event, view).rstrip(".")
     if event.event == _OWN:
         return True
     printed = event.event == _RENDEZVOUS and any(e.event == "meeting-place-unread" for e in view.job.events)
@@ -140,14 +156,14 @@ def is_in_pods(event: Event, view: View) -> bool:
 @derived
 def unresolved_text(event: Event, view: View) -> str:
     """The name that has no address, ``The name n2``; ``A host's own name`` where a host looked itself up."""
-    name = event.fields.get("peer_host") or event.fields.get("hidden_host")
+    name = _looked_up(event, view) or str(event.fields.get("hidden_host") or "")
     return f"The name {name}" if name else "A host's own name"
 
 
 @derived
 def name_to_resolve(event: Event, view: View) -> str:
     """The name that has no address as a word for a shell; ``<name>`` if it is not known or has other characters."""
-    name = str(event.fields.get("peer_host") or event.fields.get("hidden_host") or "")
+    name = _looked_up(event, view) or str(event.fields.get("hidden_host") or "")
     return name if re.fullmatch(r"[A-Za-z0-9][\w.-]{0,252}", name) else "<name>"
 
 
