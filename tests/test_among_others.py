@@ -116,7 +116,7 @@ AROUND: dict[str, Callable[[str], str]] = {
     "Slurm's end": lambda log: log + SLURM,
     "torchrun's end": lambda log: log + TORCHRUN,
 }
-_LACKING = r"virtual-ifname|link-local|driver-not-loaded|imex-address|not-propagated|plugin-not-loaded"
+_LACKING = r"virtual-ifname|efa-missing|link-local|driver-not-loaded|imex-address|not-propagated|plugin-not-loaded"
 """Rules on what a host lacks that the outputs show."""
 _ANSWERED_OTHERWISE = {
     "another host's log": r"has_ready_rank|job\.ranks|\.net\b|nn-data|files-made|pslite|rpc-wrong|security-software"

@@ -19,6 +19,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import has_amd_gpus, named_gpus
 from ncdiag.facts.vocabulary.gpus import has_nvlink, has_nvswitch
 from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.told import broken_by, cured_by
 
 _LATE_PHASES = frozenset({"later", "end", "rendezvous"})
@@ -106,6 +107,8 @@ def platform(job: Job, view: View) -> tuple[str, ...]:
         found.append("virtual")
     if "workstation" in (said := _values(job, view, _KINDS)) and "board" not in found:
         found.append("cards")
+    if SLURM in platforms(job, view):
+        found.append(SLURM)
     return tuple(dict.fromkeys([*found, *said]))
 
 
