@@ -15,6 +15,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision, number
+from ncdiag.formats.ranks import rank_in
 from ncdiag.parsers import _context
 
 KIND = "stacks"
@@ -69,8 +70,6 @@ _BEGINS = lazy_regex(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: 
 _LOCAL_RANK = lazy_regex(r"--local[-_]rank[= ](\d{1,6})\b")
 _RANK_ABOVE = lazy_regex(r"[\W_]{0,8}(?:global[ _-])?rank[ \t_:=#-]{0,3}(\d{1,7})(?!\.?\d)[^.!?]{0,60}$", re.IGNORECASE)
 """A line above a stack that says whose it is: ``== rank 2 (pid 4711)``, ``Rank 2:``; no sentence."""
-_NAME_OF_RANK = lazy_regex(r"(?:^|[^A-Za-z])rank[-_.]?(\d{1,7})(?:\D|$)", re.IGNORECASE)
-"""A rank in the name of the file that holds its stack: ``rank3.txt``, ``py-spy-rank_3``."""
 ANCHOR = (
     r"Process \d{1,9}: (?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)"
     r"|Python v\d+\.\d+\.\S+ \(/"
@@ -150,7 +149,7 @@ def parse(section: Section) -> Parsed:
     dumps: list[_Dump] = []
     unread: list[int] = []
     rank = _context.split(section.prefix)[0].rank
-    name = _NAME_OF_RANK.search(section.source.rpartition("/")[2])
+    named = rank_in(section.source)
     for index, line in enumerate(section.lines):
         context, text = _context.split(line)
         told = rank if context.rank is None else context.rank
@@ -162,9 +161,9 @@ def parse(section: Section) -> Parsed:
             dumps[-1].fields.setdefault("rank", told)
     if dumps and (above := _RANK_ABOVE.match(section.above)) is not None:
         dumps[0].fields.setdefault("rank", int(above[1]))
-    if name is not None:
+    if named is not None:
         for dump in dumps:
-            dump.fields.setdefault("rank", int(name[1]))
+            dump.fields.setdefault("rank", named)
     found = [_observation(section, dump) for dump in dumps if dump.threads]
     return Parsed(observations=tuple(found), unread=tuple(unread))
 

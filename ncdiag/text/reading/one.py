@@ -17,6 +17,7 @@ from ncdiag.text.reading.dressed import Clothes, clothes_of
 from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.named_ranks import with_ranks_of_headings
 from ncdiag.text.reading.parse import collection_paused, odd_hosts_in, programs_in, put_together
 from ncdiag.text.reading.stop import Stoppable
 from ncdiag.text.sections.cut import Cutter
@@ -71,7 +72,7 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
         reading, notes=(*reading.notes, *notes), observations=(*reading.observations, *odd),
         faults=(*reading.faults, *faults),
     )  # fmt: skip
-    return without_mentions(reading, lines)
+    return without_mentions(with_ranks_of_headings(reading, lines), lines)
 
 
 def _begun(source: Text, tick: Callable[[int], None] = lambda _: None) -> tuple[bytes, bytes, Iterator[bytes]]:

@@ -14,6 +14,7 @@ from ncdiag.base.spans import Section, Span
 from ncdiag.facts.observe import Observation, Parsed, not_declared
 from ncdiag.parsers import counters, discover, leftovers, odd_hosts, script
 from ncdiag.text.reading.model import Piece, Reading
+from ncdiag.text.reading.named_ranks import with_rank_of_file
 from ncdiag.text.reading.stop import INTERRUPTED, Stop
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]
     found += _told(sections, faults) if statements else []
+    found = with_rank_of_file(name, found)
     faults += not_declared(found)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 
