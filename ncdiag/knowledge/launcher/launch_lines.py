@@ -109,11 +109,17 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
     return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
 
 
-@derived_of("mpi-library-missing", "ssh-command-ended", "mpi-daemon-not-started")
+_DAEMONS = frozenset({"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"})
+"""Programs that mpirun starts on the other hosts: of Open MPI, of MPICH, and of Intel MPI."""
+
+
+@derived_of("mpi-library-missing", "command-not-found", "ssh-command-ended", "mpi-daemon-not-started")
 def is_mpi_missing(event: Event, view: View) -> bool:
-    """Does a host lack Open MPI, by its own message, or by a shell that found no daemon to start (status 127)?"""
+    """Does a host lack MPI, by its own message, or by a shell that found no daemon to start (status 127)?"""
     if event.event == "mpi-library-missing":
         return True
+    if event.event == "command-not-found":
+        return str(event.fields.get("missing_command", "")).rpartition("/")[2] in _DAEMONS
     failed = any(other.event == "mpi-daemon-not-started" for other in view.job.events)
     return failed and event.fields.get("exit_status") == _NOT_FOUND
 
