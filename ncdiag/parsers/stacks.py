@@ -68,8 +68,12 @@ _HANDLED = "<signal handler called>"
 _BEGINS = lazy_regex(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
 _LOCAL_RANK = lazy_regex(r"--local[-_]rank[= ](\d{1,6})\b")
-_RANK_ABOVE = lazy_regex(r"[\W_]{0,8}(?:global[ _-])?rank[ \t_:=#-]{0,3}(\d{1,7})(?!\.?\d)[^.!?]{0,60}$", re.IGNORECASE)
-"""A line above a stack that says whose it is: ``== rank 2 (pid 4711)``, ``Rank 2:``; no sentence."""
+_RANK_ABOVE = lazy_regex(
+    r"[\W_]{0,8}(?:(?:py-?spy|pystack|gdb|stack|traceback)(?: dump)?(?: (?:of|from|on|for))?[ :]{1,2})?"
+    r"(?:global[ _-])?rank[ \t_:=#-]{0,3}(\d{1,7})(?!\.?\d)[^.!?]{0,60}$",
+    re.IGNORECASE,
+)
+"""A line above a stack that says whose it is: ``== rank 2 (pid 4711)``, ``py-spy of rank 2:``; no sentence."""
 ANCHOR = (
     r"Process \d{1,9}: (?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)"
     r"|Python v\d+\.\d+\.\S+ \(/"

@@ -81,6 +81,29 @@ def test_a_stage_that_waits_for_the_one_before_it_is_not_late(ncdiag: Run, tmp_p
     assert "wait in a collective" in title
 
 
+WAITED = (
+    "[rank{n}]:[E ProcessGroupNCCL.cpp:629] [Rank {n}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=3, OpType=BROADCAST, NumelIn=8, NumelOut=8, Timeout(ms)=600000) ran for 600022 milliseconds "
+    "before timing out.\n"
+)
+
+
+@pytest.mark.parametrize(("head", "frames", "is_late"), [
+    ("py-spy of rank 0:", LOAD, True), ("rank 1:", LOAD, False), ("rank 0:", REDUCE, False),
+])  # fmt: skip
+def test_one_stack_beside_ranks_that_gave_up(
+    ncdiag: Run, tmp_path: Path, head: str, frames: str, is_late: bool
+) -> None:
+    waited = "".join(WAITED.format(n=n) for n in (1, 2))
+    (tmp_path / "paste.txt").write_text(f"{waited}{head}\n{dump(600, frames)}")
+    title = answer(ncdiag, tmp_path / "paste.txt")["title"]
+    expected = (
+        "Late, by the stacks: rank 0 is loading data (__next__, from pretrain.py:33); "
+        "ranks 1-2 waited in a collective up to the time limit"
+    )
+    assert (title == expected) == is_late
+
+
 def test_of_several_dumps_of_a_process_the_last_one_counts(ncdiag: Run, tmp_path: Path) -> None:
     texts = [dump(600, LOAD), dump(601, REDUCE), dump(600, REDUCE)]
     (tmp_path / "stacks.txt").write_text("".join(texts))

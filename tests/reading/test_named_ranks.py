@@ -14,16 +14,17 @@ from ncdiag.formats.ranks import rank_in
 Run = Callable[..., Any]
 FAILED = "terminate called\n  what():  CUDA error: an illegal memory access was encountered\n"
 WAITED = (
-    "[rank{n}]:[E ProcessGroupNCCL.cpp:475] [Rank {n}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, "
-    "OpType=ALLREDUCE, NumelIn=25, NumelOut=25, Timeout(ms)=600000) ran for 600410 milliseconds before timing out.\n"
+    "[rank{n}]:[E ProcessGroupNCCL.cpp:475] [Rank {n}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=8, OpType=ALLREDUCE, NumelIn=25, NumelOut=25, Timeout(ms)=600000) ran for 600410 milliseconds "
+    "before timing out.\n"
 )
 
 
 @pytest.mark.parametrize(
     ("path", "rank"),
     [
-        ("logs/rank7.log", 7), ("py-spy-rank_3", 3), ("rank-12/stdout", 12), ("out.RANK0", 0), ("rank3/err_rank4", None),
-        ("franks5.log", None), ("ranks.log", None), ("rank0.of.rank0.txt", 0),
+        ("logs/rank7.log", 7), ("py-spy-rank_3", 3), ("rank-12/stdout", 12), ("out.RANK0", 0),
+        ("rank3/err_rank4", None), ("franks5.log", None), ("ranks.log", None), ("rank0.of.rank0.txt", 0),
     ],
 )  # fmt: skip
 def test_the_rank_in_a_name(path: str, rank: int | None) -> None:

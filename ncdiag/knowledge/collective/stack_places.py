@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -71,8 +72,20 @@ def stack_places(job: Job, view: View) -> tuple[Difference, ...]:
     of place. ``phase``: all are in the same part of the program, and none waits for another.
     """
     silent = any(event.event == _SILENT for event in job.events)
-    told = is_said_to_hang(job) or any(is_timeout(timeout, view) for timeout in job.timeouts)
-    return tuple(_compared(_ranks(job, view), silent=silent, told=told))
+    waited = [timeout for timeout in job.timeouts if is_timeout(timeout, view)]
+    gave_up = {timeout.rank for timeout in waited if timeout.rank is not None}
+    told = is_said_to_hang(job) or bool(waited)
+    ranks = _ranks(job, view)
+    return tuple(_alone(*ranks[0], gave_up) if len(ranks) == 1 else _compared(ranks, silent=silent, told=told))
+
+
+def _alone(dump: StackDump, spot: Spot, gave_up: AbstractSet[int]) -> Iterator[Difference]:
+    """The only stack, if its process was at work of its own while other ranks waited up to the time limit."""
+    if spot.kind in _WORK and gave_up and dump.rank is not None and dump.rank not in gave_up:
+        found = _difference("odd", {"late": [dump]}, [(dump, spot)])
+        who = f"rank{'s' * (len(gave_up) > 1)} {fold_ranks(gave_up)}"
+        told = {**found.groups, "waiting": f"{who} waited in a collective up to the time limit"}
+        yield msgspec.structs.replace(found, groups=told)
 
 
 def _compared(ranks: Sequence[tuple[StackDump, Spot]], *, silent: bool, told: bool) -> Iterator[Difference]:
