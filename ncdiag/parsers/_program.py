@@ -58,6 +58,13 @@ _QUOTES = lazy_regex(
     re.IGNORECASE,
 )
 """A sentence of a person that quotes what a program printed."""
+_STOPS_AT = lazy_regex(
+    r"[^:=\[\]\"\u201c]{0,80}\b(?:hang(?:s|ing)?|hung|stuck|stop(?:s|ped)?|freezes?|frozen|froze|stalls?|fail(?:s|ed)?|die[sd]?"
+    r"|crash(?:es|ed)?|wait(?:s|ing)?)\s(?:\w+\s){0,2}?(?:at|after|on|in|before|with)\s",
+    re.IGNORECASE,
+)
+"""A sentence that says at which line of a program it stops, which the words behind it repeat."""
+_QUIET = frozenset({"fact", "harmless"})
 _MEANING = lazy_regex(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
 _LOOKED_AT, _REMEMBERED, _SHORT = 1000, 1 << 14, 2000
 """Characters in which a question is looked for, number of lines whose answer is kept, and the longest of these."""
@@ -124,7 +131,8 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         head = text.removesuffix(_LAST_ERROR) if expects_error else ""
         found = [] if expects_error else of_line(text, context, form, told=told)
         _collect(found, index, context, text, collector, timeouts)
-        if found and (found[0].event in _failing.EVENTS or _QUOTES.search(text)):
+        stops = bool(found) and found[0].kind in _QUIET and _STOPS_AT.match(text) is not None
+        if found and (stops or found[0].event in _failing.EVENTS or _QUOTES.search(text)):
             complaints.see(index, line, text)  # whoever complains mentions failures, too
         is_work = not expects_error and _work.MAY_TELL.search(text) is not None and works.see(index, context, text)
         if found or expects_error or CONTINUED.match(text):

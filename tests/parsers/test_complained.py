@@ -28,6 +28,7 @@ from ncdiag.parsers import _complaints
         ("The workers keep waiting for each other.", "hangs"),
         ("Both ranks are waiting for the other.", "hangs"),
         ("Of two identical servers, one is half as fast.", "slow"),
+        ("perf dropped after the BIOS update", "slow"),
     ],
 )
 def test_a_trouble_is_read_from_the_class_of_its_words(sentence: str, what: str) -> None:

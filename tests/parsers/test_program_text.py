@@ -266,6 +266,18 @@ def test_the_last_line_of_a_traceback_alone_is_an_exception(line: str) -> None:
     assert named(line) == ["python-exception"]
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('Our job hangs at "Loading extension module cpu_adam..." on all ranks.', ["hangs"]),
+        ("We are stuck after Loading extension module fused_adam... on 8 GPUs.", ["hangs"]),
+        ("Loading extension module cpu_adam...", []),
+    ],
+)
+def test_a_complaint_may_repeat_a_line_of_the_program(line: str, what: list[str]) -> None:
+    assert [o.fields["what"] for o in read(line).observations if o.entity == "Complaint"] == what
+
+
 def test_what_a_sentence_says_of_switches_tells_nothing() -> None:
     found = read("It works with NCCL_P2P_DISABLE=1, but slowly.", "We set NCCL_IB_HCA=mlx5_0 as always.")
     assert [o.entity for o in found.observations] == ["Complaint"]

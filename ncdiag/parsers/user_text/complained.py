@@ -218,9 +218,9 @@ _SLOW = rf"""
   | only\sas\sfast | (?:faster|quicker)\sthan\s(?:me|mine|us|ours)\b | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
-  | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
-  | (?:performance|bandwidth|throughput|speed|tokens\sper\ssecond)\s(?:\w+\s){{0,4}}
-    (?:halved|collapsed|tanked|decreased|fell|went\sdown)
+  | (?:performance|perf|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
+  | (?:performance|perf|bandwidth|throughput|speed|tokens\sper\ssecond)\s(?:\w+\s){{0,4}}
+    (?:halved|collapsed|dropped|tanked|decreased|fell|went\sdown)
   | (?:step|iteration|epoch|batch)\s?times?\s(?:\w+\s){{0,2}}(?:doubled|tripled|quadrupled|increased|went\sup|rose|grew)
   | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
   | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
