@@ -73,9 +73,25 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
         for number, choice in enumerate(choices):
             word = min(choice, key=lambda word: (frequency[word], -len(word)))
             found.setdefault(word, []).append(number)
-        encoded = tuple(msgspec.Raw(msgspec.msgpack.encode(message)) for message in held)
+        encoded = tuple(map(_encoded, held))
         numbered = msgspec.Raw(msgspec.msgpack.encode(_numbered(zip(templates, choices, strict=True))))
         return cls(encoded, {word: tuple(numbers) for word, numbers in found.items()}, numbered)
+
+
+_DEFAULTS: dict[str, object] = {
+    "event": "", "text": "", "origin": "", "kind": None, "level": None, "versions": "", "file": None, "exact": False,
+    "quiet": False, "meaning": "", "next": "", "sample": "",
+}  # fmt: skip
+_FIELDS = tuple(_DEFAULTS)
+"""The fields of a complete message in the order of an index: those that most messages leave out are last."""
+
+
+def _encoded(message: Message) -> msgspec.Raw:
+    """The values of its fields without the defaults at the end, which takes less room in a wheel than their names."""
+    values = [getattr(message, name) for name in _FIELDS]
+    while values[-1] == _DEFAULTS[_FIELDS[len(values) - 1]]:
+        values.pop()
+    return msgspec.Raw(msgspec.msgpack.encode(values))
 
 
 def _numbered(messages: Iterable[tuple[tuple[Part, ...], Collection[str]]]) -> dict[str, list[frozenset[str]]]:
@@ -138,7 +154,8 @@ class Matcher:
         return entry
 
     def _message(self, number: int) -> Message:
-        return msgspec.msgpack.decode(self._index.messages[number], type=Message)
+        values = msgspec.msgpack.decode(self._index.messages[number])
+        return Message(**{**_DEFAULTS, **dict(zip(_FIELDS, values, strict=False))})
 
     def can_match(self, text: str) -> bool:
         """False if no message can match ``text``, not even loosely, since no message has all its words in it.
