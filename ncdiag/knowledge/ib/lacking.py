@@ -31,15 +31,17 @@ def peers_use_rdma(event: Event, view: View) -> bool:
 def unloaded_verbs(job: Job, view: View) -> tuple[Event, ...]:
     """Signs that the part of a card's driver for verbs is not loaded: what libraries say, and lists of modules.
 
-    A card of NVIDIA needs mlx5_core and mlx5_ib from ConnectX-4 on (drivers/infiniband/hw/mlx5/main.c).
+    A card of NVIDIA needs mlx5_core and mlx5_ib from ConnectX-4 on (drivers/infiniband/hw/mlx5/main.c). A card for
+    Ethernet works without the second: it counts where somebody misses RDMA or speed.
     """
     told = [event for event in job.events if event.event == _NOT_LOADED]
+    missed = any(complaint.what in {"not-used", "slow"} for complaint in job.complaints)
     for host in job.hosts:
         loaded = {each.name for each in host.modules}
         absent = set(_MODULES) - loaded if is_closed(host, "modules") else set(host.absent_modules or ())
         module = next((name for name in _MODULES if name in absent), None)
         span = host.provenance.get("absent_modules") or host.provenance.get("complete:lsmod")
-        card = any(_is_newer_card(each.description or "") for each in host.pci)
+        card = any(_needs_verbs(each.description or "", missed=missed) for each in host.pci)
         if module is not None and card and span is not None and not host.hcas:
             text = f"{module} is not loaded"
             told.append(
@@ -50,5 +52,7 @@ def unloaded_verbs(job: Job, view: View) -> tuple[Event, ...]:
     return tuple(told)
 
 
-def _is_newer_card(description: str) -> bool:
-    return "Mellanox" in description and not any(old in description for old in _OLDER)
+def _needs_verbs(description: str, *, missed: bool) -> bool:
+    if "Mellanox" not in description or any(old in description for old in _OLDER):
+        return False
+    return missed or "Infiniband controller" in description
