@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host, Job, Rank
+from ncdiag.facts.model import Host, Job, Port, Rank
 from ncdiag.facts.view import View
 
 _DATA_DIRECT = "_dma"
 """The suffix of the names under which NCCL lists a ConnectX-8 that uses Data Direct (2.27 and later)."""
+
+
+@derived
+def twin_is_active(port: Port, view: View) -> bool:
+    """Is the port of the same device and number active on another host, so that a subnet manager runs there?
+
+    Hosts of one kind have their cards in the same order, and those of one place on one network.
+    """
+    for host in view.job.hosts:
+        for hca in host.hcas if host.name != port.host else ():
+            for twin in hca.ports if hca.name == port.hca else ():
+                if (twin.number, twin.state) == (port.number, "active"):
+                    view.note(twin, "state")
+                    return True
+    return False
 
 
 @derived
