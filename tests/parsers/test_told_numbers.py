@@ -122,6 +122,13 @@ def test_a_load_is_that_of_all_but_one_or_of_all(sentence: str, told: list[str])
         ("we get 338 GB/s, it was 61 in the old image", False),
         ("we get 61 GB/s, and there were 16 nodes before", False),
         ("we get 61 GB/s, it was 70 before", False),
+        ("nccl-tests over two nodes: 15 GB/s (expected ~190)", True),
+        ("all_reduce shows 15 GB/s busbw (should be 190)", True),
+        ("all_reduce shows 368 GB/s busbw (should be 350)", False),
+        ("we get 61 GB/s, expected 100 % of the nodes", False),
+        ("busbw 12 -> 4 since the BIOS update", True),
+        ("busbw 4 -> 12 since the BIOS update", False),
+        ("we limited the bandwidth 100 -> 25", False),
     ],
 )
 def test_a_rate_beside_a_higher_one_of_before_is_a_complaint(sentence: str, *, has_fallen: bool) -> None:

@@ -71,13 +71,29 @@ _FROM_TO = lazy_regex(
 """``went from 370 to 90 GB/s``."""
 
 
+_SHOULD = lazy_regex(
+    r"(?:\s(?:algbw|busbw|per\s\w+))?[,;:]?\s\(?(?:but\s|we\s|i\s|it\s){0,2}(?:expect(?:ed|ing)?|should\s(?:be|reach|give|get|have))\s"
+    r"(?:about\s|around\s|to\sbe\s|~\s?)?(?P<number>\d+(?:\.\d+)?)(?![\w.]*\s?%)",
+    re.IGNORECASE,
+)
+"""What a speed before it should be: ``15 GB/s (expected ~190)``."""
+_ARROW = lazy_regex(
+    r"\b(?:algbw|busbw|bandwidth|throughput|perf(?:ormance)?|speed)\s(?:\w+\s){0,2}?(?P<before>\d+(?:\.\d+)?)\s?[\w/]{0,8}\s?"
+    r"(?:->|=>|\u2192)\s?(?P<now>\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+"""``busbw 12 -> 4``."""
+
+
 def fell(sentence: str) -> bool:
-    """True if the sentence says a speed, and one of before that was far higher."""
+    """True if the sentence says a speed, and one of before, or one that is expected, that is far higher."""
     step = _FROM_TO.search(sentence)
-    if step is not None and (step["unit"] or step["later"]) and _SETS.search(sentence) is None:
+    step = step if step is not None and (step["unit"] or step["later"]) else _ARROW.search(sentence)
+    if step is not None and _SETS.search(sentence) is None:
         return float(step["before"]) >= _DROP * float(step["now"]) > 0
     for now in _RATE.finditer(sentence):
-        before = _BEFORE.search(sentence, now.end(), now.end() + _NEAR)
+        end = now.end()
+        before = _BEFORE.search(sentence, end, end + _NEAR) or _SHOULD.match(sentence, end, end + _NEAR)
         if before is not None and _PER_SECOND.search(now["unit"]):
             return float(before["number"]) >= _DROP * float(now["number"]) > 0
     return False
