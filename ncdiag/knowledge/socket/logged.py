@@ -43,6 +43,6 @@ def _by_ports(failures: Iterable[Event]) -> dict[object, Event]:
 
 @derived
 def filter_tool(event: Event, view: View) -> str:
-    """The tool whose rule logs the packet, ``ufw`` or ``firewalld``; empty if its words do not tell."""
-    rule = str(event.fields.get("rule", ""))
+    """The tool whose rule logs the incoming packet, ``ufw`` or ``firewalld``; empty if its words do not tell."""
+    rule = str(event.fields.get("rule", "")) if event.fields.get("inbound") else ""
     return next((tool for words, tool in _TOOLS.items() if words in rule), "")
