@@ -126,12 +126,12 @@ _ANSWERED_OTHERWISE = {
     "torchrun's end": r"straggler|watchdog|barrier|crash|calls-apart|store-lost|rank-|gdr-level",
     "Slurm's end": r"gdr-level",
     "a program's output": r"stack-unlimited|starts-interpreter",
-    "a prompt": r"stack-unlimited",
+    "a prompt": r"stack-unlimited|rank-mapping-wrong",
 }
 """Rules by their names and conditions for which what is around is evidence.
 
 Ranks of another host are ready, under a launcher or on the network; a process ended although a setting only slows it;
-a job has printed before the line that could not start it.
+a job has printed before the line that could not start it; what one command prints is of one host.
 """
 
 

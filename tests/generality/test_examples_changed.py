@@ -36,6 +36,9 @@ THE_ORDER_TELLS = {
 TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("launcher-slots-exceed-gpus", "launch"): "without the launch nothing asks for processes",
     ("launcher-slots-exceed-gpus", "nvidia_smi_L"): "without a number of GPUs no number of slots is too large",
+    ("socket-filter-drops", "dmesg"): "only the kernel's log tells of a packet that was dropped",
+    ("ib-driver-not-loaded", "lspci"): "without a card nothing needs the driver",
+    ("ib-driver-not-loaded", "lsmod"): "without the list no module is known to lack",
     ("oom-killed", "dmesg"): "only the kernel's log tells of a kill; the other text tells when the job ran",
     ("host-name-is-loopback", "name_lookup"): "nobody asked what a name stands for, and there is no answer to judge",
     ("roce-port-without-gid", "ibstat"): "the list of ports alone has the port that the list of GIDs lacks",

@@ -100,12 +100,16 @@ def _looked_up(event: Event, view: View) -> str:
     For the bare error of a lookup in Python, the only master that launches name, if the rendezvous there failed.
     """
     name = str(event.fields.get("peer_host") or "")
-    if name or event.event != _RENDEZVOUS or not event.fields.keys().isdisjoint(_NAMED):
+    if name or not _is_of_meeting(event, view):
         return name
-    if not view.events_named(_STORE_LOST):
-        return ""
     masters = {launch.master_addr for launch in view.job.launches if launch.master_addr}
     return masters.pop() if len(masters) == 1 else ""
+
+
+def _is_of_meeting(event: Event, view: View) -> bool:
+    """Is it a lookup in Python that names nothing, in a job whose rendezvous failed?"""
+    is_bare = event.event == _RENDEZVOUS and event.fields.keys().isdisjoint({"peer_host", *_NAMED})
+    return is_bare and bool(view.events_named(_STORE_LOST))
 
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
@@ -124,7 +128,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
     if event.text.startswith(_BY_SSH):
         return re.search(_FORGE, name) is None
     if "." not in name:
-        return name != ""
+        return name != "" or (None if _is_of_meeting(event, view) else False)
     if event.event == _RENDEZVOUS or re.fullmatch(_PRIVATE, name) or re.fullmatch(_POD_NAME, name):
         return True
     known = {told for told, _ in _launched_names(view.job)} | {host.name for host in view.job.hosts}
