@@ -163,7 +163,7 @@ def may_differ(name: str, around: str) -> bool:
     return re.search(_ANSWERED_OTHERWISE.get(around, r"(?!)"), conditions) is not None
 
 
-EXAMPLES: list[tuple[str, str]] = tenth(logs(), name=rule_of, one_in=4)
+EXAMPLES: list[tuple[str, str]] = tenth(logs(), name=rule_of, one_in=6)
 
 
 @pytest.mark.sweep
